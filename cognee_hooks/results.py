@@ -1,0 +1,193 @@
+"""What hook implementations return."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from cognee_hooks.redaction import Redacted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdditionalContext:
+    """Text for the model's context.
+
+    Attributes:
+        text: A finished section with its own header; untrusted parts already made harmless.
+        priority: Sections are ordered by it, highest first; equal ones by plugin order. Where the
+            agent's limit is short, the lowest go first.
+        hits: Memory items inside, for the status line.
+    """
+
+    text: str
+    priority: int = 0
+    hits: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusSegment:
+    """One part of the status line.
+
+    Attributes:
+        text: A few words, one line.
+        priority: Position, highest first; where the line is too long the lowest go first.
+    """
+
+    text: str
+    priority: int = 0
+
+
+class CheckStatus(StrEnum):
+    """How a doctor check came out, best first."""
+
+    OK = "ok"
+    INFO = "info"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """One row of ``cognee-hooks doctor``.
+
+    Attributes:
+        name: What was checked.
+        status: How it came out.
+        detail: What was found, in one line.
+        remedy: What to do about it; "" where nothing is to be done.
+    """
+
+    name: str
+    status: CheckStatus
+    detail: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRequest:
+    """One entry on its way to the server's session cache.
+
+    Attributes:
+        entry: The entry in the server's wire form (``qa`` or ``trace``), made safe.
+        session_id: The conversation that it belongs to, bound when it was captured.
+        dataset: The dataset, bound when it was captured.
+    """
+
+    entry: Redacted[dict[str, Any]]
+    session_id: str
+    dataset: str
+
+
+class StoreState(StrEnum):
+    """What became of an entry."""
+
+    STORED = "stored"
+    """The server has it."""
+    BUFFERED = "buffered"
+    """It is kept and will be sent later."""
+    DROPPED = "dropped"
+    """It is gone; the reason is counted and shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreReceipt:
+    """Answer to a `StoreRequest`.
+
+    Attributes:
+        state: What became of the entry.
+        reason: Why it was not stored, in one line; "" when it was.
+        entry_id: The server's id, when stored.
+    """
+
+    state: StoreState
+    reason: str = ""
+    entry_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who we are at the server.
+
+    Attributes:
+        api_key: Sent as ``X-Api-Key``; never shown.
+        source: Where the key comes from, for people.
+    """
+
+    api_key: str = field(repr=False)
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that a plugin adds to the agent and to the command line.
+
+    Attributes:
+        name: Lower-case words joined by hyphens.
+        help: One line.
+        run: Called with the argument text; returns the text to show.
+    """
+
+    name: str
+    help: str
+    run: Callable[[str], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool that the model may call.
+
+    Attributes:
+        name: Starts with ``cognee_``.
+        description: When to use it, for the model.
+        parameters: JSON schema of the arguments object.
+        run: Called with the arguments; returns the text for the model.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    run: Callable[[Mapping[str, Any]], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """A further source of recalled text beside the memory server.
+
+    Attributes:
+        name: Shown in the injection ledger.
+        search: Called with the redacted prompt; returns passages, best first.
+        priority: See `AdditionalContext`.
+    """
+
+    name: str
+    search: Callable[[str], Awaitable[list[str]]]
+    priority: int = 0
+
+
+class Agent(Protocol):
+    """An agent adapter: payloads in, answers out.
+
+    Attributes:
+        name: Short name, such as ``claude-code``.
+        session_prefix: Starts our session ids, such as ``claude``.
+        max_context_bytes: UTF-8 bytes of injected text that the agent takes whole.
+    """
+
+    name: str
+    session_prefix: str
+    max_context_bytes: int
+
+    def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Any:
+        """Turn a payload into one of our events, or None for an event that we do not use."""
+        ...
+
+    def answer(self, event: str, context: str, notice: str) -> str:
+        """Return what goes to the agent's standard input: one document, or ""."""
+        ...
+
+    def empty(self, event: str) -> str:
+        """Return the answer that changes nothing."""
+        ...
