@@ -1,0 +1,270 @@
+"""What a cognee server can do for us, one method a route.
+
+The routes, their spelling and what their answers mean are those of cognee 1.6.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.services import answers
+from cognee_hooks.services.answers import (
+    Account,
+    Dataset,
+    DatasetRef,
+    Health,
+    RecallItem,
+    SessionDetail,
+    StoredEntry,
+)
+from cognee_hooks.services.entries import problem_of
+from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_session_id
+from cognee_hooks.services.outcome import error_text, failure_of, stranger
+from cognee_hooks.services.wire import SMALL_BODY, Answer, Call
+
+if TYPE_CHECKING:
+    from cognee_hooks.redaction import Redacted
+
+_FIRST_VERSION_WITH_IDS = (1, 6, 5)
+
+T = TypeVar("T")
+
+
+class ServerApi(ABC):
+    """The routes; how requests travel is the subclass's part."""
+
+    def __init__(self) -> None:
+        self._version: tuple[int, ...] = ()
+
+    @abstractmethod
+    async def _exchange(self, call: Call, deadline: Deadline) -> Answer:
+        """Send a request without a key and return whatever is answered."""
+
+    @abstractmethod
+    async def _ask(self, call: Call, deadline: Deadline) -> Answer:
+        """Send a request with the key and return the answer if it is a good one."""
+
+    async def health(self, deadline: Deadline) -> Health:
+        """Ask whether the server works; needs no key.
+
+        A 503 that carries the server's own health body is an answer, not a failure. Anything that
+        is no such body is a failure whatever its status: a wrong address looks healthy otherwise.
+
+        Raises:
+            ServerFailure: It does not answer, or is no cognee server.
+        """
+        call = Call(method="GET", path="/health", limit=SMALL_BODY)
+        answer = await self._exchange(call, deadline)
+        found = answers.read_health(answer.document)
+        if found is None or not (answer.ok or answer.status == 503):  # noqa: PLR2004
+            if answer.ok:
+                raise stranger("has no health report")
+            raise failure_of(answer.status, answer.document, headers=answer.headers)
+        self._version = _version(found.version)
+        return Health(found.version, found.ready and answer.ok)
+
+    async def recall(
+        self,
+        query: Redacted[str],
+        *,
+        dataset: DatasetRef,
+        deadline: Deadline,
+        top_k: int = 5,
+        scope: str = "graph",
+        search_type: str = "HYBRID_COMPLETION",
+        code_query: Redacted[dict[str, Any]] | None = None,
+        session_id: str | None = None,
+    ) -> list[RecallItem]:
+        """Search memory.
+
+        Everything that the server would otherwise choose by itself is pinned: without a search type
+        it guesses one from the words, without a dataset it opens all that the account can read.
+
+        Args:
+            query: What to look for.
+            dataset: Where to look.
+            deadline: When to give up.
+            top_k: Passages and entities at most, at least 1.
+            scope: ``graph``, ``session``, ``trace``, ``session_context`` or ``code``.
+            search_type: How to look in the graph.
+            code_query: Operation and arguments for scope ``code``.
+            session_id: Session to search, for the session scopes. With scope ``graph`` it would
+                only add the conversation that the agent already has.
+
+        Returns:
+            The items, as the server ordered them.
+
+        Raises:
+            ServerFailure: It failed; ``NO_MEMORY`` where the dataset is empty or not there yet.
+            TypeError: The query did not go through redaction.
+        """
+        body: dict[str, Any] = {"query": _revealed(query), "scope": [scope]}
+        _put(body, "top_k", "topK", max(top_k, 1))
+        # Otherwise the server's own model answers the query, and that is written into a session.
+        _put(body, "only_context", "onlyContext", True)
+        _put(body, "search_type", "searchType", search_type)
+        identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
+        if identifier:
+            _put(body, "dataset_ids", "datasetIds", [identifier])
+        else:
+            body["datasets"] = [safe_dataset_name(dataset.name)]
+        if session_id:
+            _put(body, "session_id", "sessionId", safe_session_id(session_id))
+        if code_query is not None:
+            _put(body, "code_query", "codeQuery", _revealed(code_query))
+        call = Call(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
+        answer = await self._ask(call, deadline)
+        return _expect(answers.read_items(answer.document), "holds no list of memories")
+
+    async def store_entry(
+        self,
+        entry: Redacted[dict[str, Any]],
+        *,
+        session_id: str,
+        dataset: DatasetRef,
+        deadline: Deadline,
+    ) -> StoredEntry:
+        """Store a question with its answer, a tool call, or feedback in a session.
+
+        The server knows no idempotency: sent twice is stored twice. After a failure whose
+        `ServerFailure.ambiguous` is true, read the session before sending again.
+
+        Args:
+            entry: The entry, in the server's own (snake case) field names.
+            session_id: Its session.
+            dataset: The session's dataset. By name where there is one, since servers before 1.6.5
+                refuse ids here.
+            deadline: When to give up.
+
+        Raises:
+            ServerFailure: It was not stored, or may not have been; ``REJECTED`` without anything
+                sent where the server would refuse it for ever.
+            TypeError: The entry did not go through redaction.
+        """
+        document: dict[str, Any] = _revealed(entry)
+        session = safe_session_id(session_id)
+        problem = problem_of(document) or ("" if session else "an entry needs a session")
+        if problem:
+            raise ServerFailure(FailureKind.REJECTED, f"not sent: {problem}", sent=False)
+        body = {"entry": document, "session_id": session} | self._entry_address(dataset)
+        call = Call(
+            method="POST",
+            path="/api/v1/remember/entry",
+            json=body,
+            repeatable=False,
+            limit=SMALL_BODY,
+        )
+        answer = await self._ask(call, deadline)
+        if isinstance(answer.document, Mapping) and answer.document.get("status") == "errored":
+            error = error_text(answer.document)
+            raise ServerFailure(FailureKind.REJECTED, error.text, status=answer.status)
+        return _expect(answers.read_stored(answer.document), "does not say that it was stored")
+
+    async def session(self, session_id: str, deadline: Deadline) -> SessionDetail:
+        """Read a session: totals, and the last 20 entries of each kind.
+
+        Returns:
+            The session; with ``exists`` False where the server has none of that id.
+
+        Raises:
+            ServerFailure: It cannot be read. ``SERVER_ERROR`` can mean that the session is damaged
+                for good.
+        """
+        path = f"/api/v1/sessions/{quote(safe_session_id(session_id), safe='')}"
+        try:
+            answer = await self._ask(Call(method="GET", path=path), deadline)
+        except ServerFailure as failure:
+            if failure.kind is FailureKind.NOT_FOUND and "session not found" in failure.detail:
+                return SessionDetail(exists=False)
+            raise
+        return _expect(answers.read_session(answer.document), "is no session")
+
+    async def datasets(self, deadline: Deadline) -> list[Dataset]:
+        """Return all datasets that the account can read; names may repeat.
+
+        Raises:
+            ServerFailure: It failed.
+        """
+        answer = await self._ask(Call(method="GET", path="/api/v1/datasets"), deadline)
+        return _expect(answers.read_datasets(answer.document), "is no list of datasets")
+
+    async def ensure_dataset(self, name: str, deadline: Deadline) -> Dataset:
+        """Make a dataset of our own, or return it where it is there.
+
+        Raises:
+            ServerFailure: It failed.
+        """
+        body = {"name": safe_dataset_name(name)}
+        call = Call(method="POST", path="/api/v1/datasets", json=body, limit=SMALL_BODY)
+        answer = await self._ask(call, deadline)
+        return _expect(answers.read_dataset(answer.document), "is no dataset")
+
+    async def whoami(self, deadline: Deadline) -> Account:
+        """Return the account that the key belongs to.
+
+        Raises:
+            ServerFailure: It failed; ``AUTH`` where the key is not good.
+        """
+        call = Call(method="GET", path="/api/v1/users/me", limit=SMALL_BODY)
+        answer = await self._ask(call, deadline)
+        return _expect(answers.read_account(answer.document), "is no account")
+
+    async def single_user(self, deadline: Deadline) -> bool:
+        """Tell whether the server's access control is off.
+
+        Such a server takes any key, and keeps datasets in one store: a recall in one dataset finds
+        what belongs to another.
+
+        Raises:
+            ServerFailure: It cannot be told.
+        """
+        path = "/api/v1/auth/me"
+        call = Call(method="GET", path=path, limit=SMALL_BODY)
+        answer = await self._exchange(call, deadline)
+        if answer.ok:
+            return True
+        if answer.status in {401, 403}:
+            return False
+        raise failure_of(answer.status, answer.document, headers=answer.headers)
+
+    def _entry_address(self, dataset: DatasetRef) -> dict[str, str]:
+        identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
+        named = dataset.name and not canonical_uuid(dataset.name)
+        if identifier and (not named or self._version >= _FIRST_VERSION_WITH_IDS):
+            return {"dataset_id": identifier}
+        return {"dataset_name": safe_dataset_name(dataset.name)}
+
+
+def _revealed(value: Redacted[T]) -> T:
+    """Return what may leave the process: nothing that redaction has not seen."""
+    from cognee_hooks.redaction import Redacted
+
+    if not isinstance(value, Redacted):
+        raise TypeError(f"only redacted values are sent, not {type(value).__name__}")
+    return value.value
+
+
+def _put(body: dict[str, Any], snake: str, camel: str, value: object) -> None:
+    """Set a field that servers of different age know under different spellings."""
+    body[snake] = body[camel] = value
+
+
+def _expect(found: T | None, what: str) -> T:
+    if found is None:
+        raise stranger(what)
+    return found
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version; a suffix ends them."""
+    numbers: list[int] = []
+    for part in text[:40].split("."):
+        if not (part.isascii() and part.isdigit()):
+            break
+        numbers.append(int(part))
+    return tuple(numbers)

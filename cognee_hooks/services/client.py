@@ -1,0 +1,374 @@
+"""The cognee server, over HTTP: connections, keys, limits and failures.
+
+The only module that imports httpx, and only when a request is made. What holds for every call:
+
+* One absolute deadline bounds all of it: finding a key, connecting, and the last byte of the body.
+* Redirects are not followed and proxies from the environment are not used, since the key would go
+  along. Cookies are not kept, since a login would stand in for a key that is no longer good.
+* Bodies are read up to a limit, counted after decompression.
+* Every failure is a `ServerFailure`; nothing in it, and nothing in a log, holds a key or a payload.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlencode, urlsplit
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.services.answers import DatasetRef, Health
+from cognee_hooks.services.api import ServerApi
+from cognee_hooks.services.keys import Key, KeyChain
+from cognee_hooks.services.outcome import failure_of
+from cognee_hooks.services.wire import SMALL_BODY, Answer, BodyReader, Call, encode_json
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["CogneeClient", "DatasetRef", "KeySource"]
+
+CONNECT_SECONDS = 1.0
+KEEP_ALIVE_SECONDS = 3.0
+"""Servers close idle connections after 5 s; ours are given up before, so that they do not race."""
+
+_MAX_CONNECTIONS = 20
+_FIXED_HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": "cognee-hooks",
+}
+_SENDING = ".send_request_headers.started"
+_CONNECTING = "connection.connect_tcp.started"
+
+_log = logging.getLogger("cognee_hooks.client")
+
+
+class KeySource(Protocol):
+    """Says which key to use."""
+
+    async def key(self, deadline: Deadline) -> Key | None:
+        """Return the key to use, or None where there is none."""
+        ...
+
+    async def rejected(self, key: Key) -> None:
+        """Learn that the server refused a key with 401."""
+        ...
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a request got, told by the connection pool."""
+
+    connected: bool = False
+    sent: bool = False
+
+    async def __call__(self, event: str, _info: Mapping[str, Any]) -> None:
+        """Take note of one step."""
+        self.connected = self.connected or event == _CONNECTING
+        self.sent = self.sent or event.endswith(_SENDING)
+
+    @property
+    def reused(self) -> bool:
+        """Whether the request went out on a connection that was there before."""
+        return self.sent and not self.connected
+
+
+class CogneeClient(ServerApi):
+    """Talks to one server.
+
+    Connections are made when they are needed and kept for three seconds. Entries are written on a
+    connection of their own: on a kept one the server's closing could cross the request, and nobody
+    would know whether the entry was stored.
+
+    Args:
+        base_url: The server, ``http`` or ``https``; a path in it is kept.
+        keys: Where the API key comes from. A `KeyChain` also gets the means to make one.
+        transport: Replaces the network, for tests and dry runs.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        keys: KeySource,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        super().__init__()
+        self.base_url = base_url.rstrip("/")
+        self._url_problem = _problem_of_url(self.base_url)
+        self._keys = keys
+        self._chain = keys if isinstance(keys, KeyChain) else None
+        self._transport = transport
+        self._kept: httpx.AsyncClient | None = None
+        self._single: httpx.AsyncClient | None = None
+        if self._chain is not None:
+            self._chain.mint_with(self._without_key)
+
+    def use_credentials(self, keys: KeySource) -> None:
+        """Ask somebody else for the key from now on."""
+        self._keys = keys
+
+    async def aclose(self) -> None:
+        """Close all connections; a later call opens new ones."""
+        clients = (self._kept, self._single)
+        self._kept = self._single = None
+        for client in clients:
+            if client is not None:
+                await client.aclose()
+
+    async def health(self, deadline: Deadline) -> Health:
+        """See `ServerApi.health`; a server that is ready also gets another try at making a key."""
+        found = await super().health(deadline)
+        if found.ready and self._chain is not None:
+            self._chain.server_ready()
+        return found
+
+    # -- keys --------------------------------------------------------------------------------------
+
+    async def _ask(self, call: Call, deadline: Deadline) -> Answer:
+        key = await self._key(deadline)
+        answer = await self._exchange(call, deadline, key)
+        if answer.status == 401 and key is not None:  # noqa: PLR2004
+            await self._keys.rejected(key)
+            # Nothing was done yet, so the request may go out again, if there is another key.
+            other = await self._key(deadline)
+            if other is not None and other.value != key.value:
+                key = other
+                answer = await self._exchange(call, deadline, key)
+        if answer.ok:
+            return answer
+        raise failure_of(
+            answer.status,
+            answer.document,
+            headers=answer.headers,
+            empty_is_404=call.empty_is_404,
+            hide=key.value if key else "",
+        )
+
+    async def _key(self, deadline: Deadline) -> Key | None:
+        key = None
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                key = await self._keys.key(deadline)
+        except TimeoutError:
+            _log.debug("no key in time")
+        if deadline.expired:
+            detail = "no time was left after looking for an API key"
+            raise ServerFailure(FailureKind.TIMED_OUT, detail, sent=False)
+        if key is not None and not key.sendable:
+            detail = f"the API key ({key.source}) holds characters that no key can have"
+            raise ServerFailure(FailureKind.AUTH, detail, sent=False)
+        return key
+
+    async def _without_key(
+        self,
+        method: str,
+        path: str,
+        *,
+        deadline: Deadline,
+        headers: Mapping[str, str] | None = None,
+        form: Mapping[str, str] | None = None,
+        json: Mapping[str, str] | None = None,
+    ) -> tuple[int, object]:
+        answer = await self._exchange(
+            Call(
+                method=method,
+                path=path,
+                headers=headers or {},
+                form=form,
+                json=json,
+                repeatable=method == "GET",
+                limit=SMALL_BODY,
+            ),
+            deadline,
+        )
+        return answer.status, answer.document
+
+    # -- the wire ----------------------------------------------------------------------------------
+
+    async def _exchange(self, call: Call, deadline: Deadline, key: Key | None = None) -> Answer:
+        """Send a request and return whatever is answered.
+
+        Raises:
+            ServerFailure: No complete answer came, or none that we read.
+        """
+        if self._url_problem:
+            raise ServerFailure(FailureKind.MISCONFIGURED, self._url_problem, sent=False)
+        content, headers = _encoded(call, key)
+        started = time.monotonic()
+        progress = _Progress()
+        outcome = await self._attempt(call, content, headers, deadline, progress)
+        if isinstance(outcome, ServerFailure) and call.repeatable and _was_stale(outcome, progress):
+            outcome = await self._attempt(call, content, headers, deadline, _Progress())
+        spent = (time.monotonic() - started) * 1000
+        told = outcome.kind.value if isinstance(outcome, ServerFailure) else outcome.status
+        _log.debug("%s %s: %s in %.0f ms", call.method, call.path.split("?")[0], told, spent)
+        if isinstance(outcome, ServerFailure):
+            raise outcome
+        return outcome
+
+    async def _attempt(
+        self,
+        call: Call,
+        content: bytes | None,
+        headers: Mapping[str, str],
+        deadline: Deadline,
+        progress: _Progress,
+    ) -> Answer | ServerFailure:
+        """Send once. Failures are returned, so that they carry no frame and no request along."""
+        import httpx
+
+        left = deadline.remaining()
+        if not left:
+            return ServerFailure(FailureKind.TIMED_OUT, "no time was left to ask", sent=False)
+        request = self._client(repeatable=call.repeatable).build_request(
+            call.method,
+            self.base_url + call.path,
+            content=content,
+            headers=headers,
+            timeout=httpx.Timeout(None, connect=min(CONNECT_SECONDS, left)),
+            extensions={"trace": progress},
+        )
+        try:
+            async with asyncio.timeout(left):
+                return await self._receive(call, request)
+        except TimeoutError:
+            detail = "no complete answer in time"
+            return ServerFailure(FailureKind.TIMED_OUT, detail, sent=progress.sent)
+        except ServerFailure as failure:
+            return failure
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            return _transport_failure(error, sent=progress.sent)
+
+    async def _receive(self, call: Call, request: httpx.Request) -> Answer:
+        client = self._client(repeatable=call.repeatable)
+        response = await client.send(request, stream=True)
+        try:
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            body = BodyReader(headers, call.limit)
+            async for chunk in response.aiter_raw():
+                body.feed(chunk)
+        finally:
+            # A body that was not read to its end takes its connection with it.
+            await response.aclose()
+        return Answer(response.status_code, headers, body.document(headers))
+
+    def _client(self, *, repeatable: bool) -> httpx.AsyncClient:
+        if repeatable:
+            self._kept = self._kept or self._new_client(_MAX_CONNECTIONS)
+            return self._kept
+        self._single = self._single or self._new_client(0)
+        return self._single
+
+    def _new_client(self, kept: int) -> httpx.AsyncClient:
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        import httpx
+
+        transport = self._transport
+        if transport is None:
+            transport = httpx.AsyncHTTPTransport(
+                # Loading the certificates takes longer than most requests on loopback.
+                verify=_tls() if self.base_url.startswith("https:") else False,
+                trust_env=False,
+                limits=httpx.Limits(
+                    max_connections=_MAX_CONNECTIONS,
+                    max_keepalive_connections=kept,
+                    keepalive_expiry=KEEP_ALIVE_SECONDS,
+                ),
+            )
+        return httpx.AsyncClient(
+            transport=transport,
+            headers=_FIXED_HEADERS,
+            trust_env=False,
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        )
+
+
+def _encoded(call: Call, key: Key | None) -> tuple[bytes | None, dict[str, str]]:
+    headers = dict(call.headers)
+    content: bytes | None = None
+    if call.json is not None:
+        content = encode_json(call.json)
+        headers["Content-Type"] = "application/json"
+    elif call.form is not None:
+        content = urlencode(call.form).encode()
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    if key is not None:
+        headers["X-Api-Key"] = key.value
+    return content, headers
+
+
+def _was_stale(failure: ServerFailure, progress: _Progress) -> bool:
+    """Whether the server closed a kept connection just when we used it."""
+    return failure.kind is FailureKind.LOST and progress.reused
+
+
+def _tls() -> ssl.SSLContext:
+    import httpx
+
+    context = httpx.create_ssl_context()
+    # Companies add their own authorities to the system's store; the bundled list lacks them.
+    context.load_default_certs()
+    return context
+
+
+def _problem_of_url(url: str) -> str:
+    """Say why a base URL cannot be used, or "". It is not repeated: it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound or not url.isascii() or any(each <= " " for each in url):
+        return "the server URL is not an http or https address; check COGNEE_BASE_URL"
+    if "@" in parts.netloc:
+        return "the server URL holds a user name or password; put a key in COGNEE_API_KEY instead"
+    if parts.query or parts.fragment:
+        return "the server URL must end before '?' and '#'; check COGNEE_BASE_URL"
+    return ""
+
+
+def _transport_failure(error: Exception, *, sent: bool) -> ServerFailure:
+    """Return what an exception of the HTTP library means; its text is not repeated."""
+    import httpx
+
+    causes = list(_causes(error))
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)):
+        kind, detail = FailureKind.UNREACHABLE, "no connection could be made"
+        if any(isinstance(each, ConnectionRefusedError) for each in causes):
+            kind, detail = FailureKind.REFUSED, "nothing listens at the server's address"
+        elif any(isinstance(each, socket.gaierror) for each in causes):
+            detail = "the server's host name is not known"
+        elif any(isinstance(each, ssl.SSLError) for each in causes):
+            detail = "the server's certificate or TLS handshake is not acceptable"
+        return ServerFailure(kind, detail, sent=False)
+    if isinstance(error, httpx.TimeoutException):
+        return ServerFailure(FailureKind.TIMED_OUT, "no complete answer in time", sent=sent)
+    if isinstance(error, httpx.TransportError):
+        return ServerFailure(FailureKind.LOST, "the connection broke", sent=sent)
+    detail = f"the request could not be made ({type(error).__name__}); check the server URL"
+    return ServerFailure(FailureKind.MISCONFIGURED, detail, sent=sent)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Go through an exception, its causes, and the members of groups among them."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        waiting += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            waiting += each.exceptions

@@ -1,0 +1,72 @@
+"""Facts about the repository that an agent works in.
+
+A repository is untrusted: its configuration can name programs that git would start. None of the
+commands here runs hooks, pagers, monitors or prompts, and none takes a lock that the person's own
+git might wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.services import process
+
+GIT_SECONDS = 2.0
+"""Longest time for one command; the caller's deadline may be earlier."""
+
+_FIXED = {
+    "GIT_ASKPASS": "",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "SSH_ASKPASS": "",
+}
+_INHERITED = ("HOME", "PATH", "XDG_CONFIG_HOME")
+_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_MAX_OUTPUT = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Asks git about a folder.
+
+    Attributes:
+        environ: Where ``HOME`` (for the person's ``safe.directory``) and ``PATH`` come from.
+            Nothing else is passed on: inside a git hook ``GIT_DIR`` would point elsewhere.
+        program: The git to run.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=process.current_environ, repr=False)
+    program: str = "git"
+
+    async def repository_root(self, cwd: Path, deadline: Deadline) -> Path | None:
+        """Return the top folder of the work tree around ``cwd``, or None outside of one."""
+        text = await self._ask(cwd, deadline, "rev-parse", "--show-toplevel")
+        return Path(text) if text else None
+
+    async def branch(self, cwd: Path, deadline: Deadline) -> str:
+        """Return the checked-out branch, or "" where HEAD is detached or git does not know."""
+        return await self._ask(cwd, deadline, "symbolic-ref", "--quiet", "--short", "HEAD")
+
+    async def head(self, cwd: Path, deadline: Deadline) -> str:
+        """Return the checked-out commit's id, or "" where there is none."""
+        return await self._ask(cwd, deadline, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+
+    async def _ask(self, cwd: Path, deadline: Deadline, *arguments: str) -> str:
+        """Return the output of one command without its newline, "" where it fails in any way."""
+        inherited = {name: self.environ[name] for name in _INHERITED if name in self.environ}
+        try:
+            done = await process.run(
+                [self.program, *_OPTIONS, *arguments],
+                deadline=deadline.within(GIT_SECONDS),
+                cwd=cwd,
+                env=inherited | _FIXED,
+                max_output=_MAX_OUTPUT,
+            )
+        except (OSError, ValueError):
+            return ""
+        return done.stdout.decode("utf-8", "replace").removesuffix("\n") if done.ok else ""
