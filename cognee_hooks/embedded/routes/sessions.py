@@ -1,0 +1,77 @@
+"""Session entries, sessions and improve."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from cognee_hooks.embedded.call import Call
+from cognee_hooks.embedded.datasets import Dataset, storable_name
+from cognee_hooks.embedded.entries import parse
+from cognee_hooks.embedded.errors import detail, no_dataset_given, plain, validation
+from cognee_hooks.embedded.fields import Fields
+from cognee_hooks.embedded.improve import improve
+from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.sessions import DEFAULT_DATASET
+
+_RANGES = {
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
+    "all": None,
+}
+_MAX_OFFSET = 10_000_000
+
+
+def remember_entry(memory: Memory, call: Call) -> dict[str, Any]:
+    """``POST /api/v1/remember/entry``: snake_case only, and every call stores anew."""
+    entry = parse(call.body)
+    fields = Fields(call.body, "body")
+    name = fields.text("dataset_name", DEFAULT_DATASET)
+    dataset_id = fields.identifier("dataset_id")
+    session_id = fields.optional_text("session_id") or ""
+    fields.check(call.body)
+    return memory.sessions.store(session_id, dataset_id, name, entry)
+
+
+def list_sessions(memory: Memory, call: Call) -> dict[str, Any]:
+    """``GET /api/v1/sessions``."""
+    span = call.query.get("range", "30d")
+    if span not in _RANGES:
+        message = "Input should be '24h', '7d', '30d' or 'all'"
+        issue = {"type": "enum", "loc": ["query", "range"], "msg": message, "input": span}
+        raise validation([issue], None)
+    limit = call.query_number("limit", 50, 1, 500)
+    offset = call.query_number("offset", 0, 0, _MAX_OFFSET)
+    return memory.sessions.page(limit, offset, _RANGES[span])
+
+
+def session_detail(memory: Memory, call: Call) -> dict[str, Any]:
+    """``GET /api/v1/sessions/{id}``: totals, and the last 20 entries of each kind."""
+    found = memory.sessions.detail(call.path["session_id"])
+    if found is None:
+        raise detail(404, "session not found")
+    return found
+
+
+def run_improve(memory: Memory, call: Call) -> dict[str, Any]:
+    """``POST /api/v1/improve``: the session's new entries become lasting memory."""
+    fields = Fields(call.body, "body", camel=True)
+    dataset_id = fields.identifier("dataset_id")
+    name = fields.optional_text("dataset_name")
+    session_ids = fields.texts("session_ids")
+    background = fields.flag("run_in_background", default=False)
+    fields.check(call.body)
+    dataset = _target(memory, dataset_id, name)
+    with memory.database.transaction():
+        return improve(memory.sessions, dataset, session_ids, background=background)
+
+
+def _target(memory: Memory, dataset_id: str | None, name: str | None) -> Dataset:
+    if dataset_id:
+        return memory.datasets.get(dataset_id, "write")
+    if not name:
+        raise no_dataset_given()
+    if not storable_name(name):
+        raise plain(409, "An error occurred during graph improvement.")
+    return memory.datasets.create(name)

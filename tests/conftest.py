@@ -1,0 +1,5 @@
+"""What holds for every test; see :mod:`tests.support.fixtures`."""
+
+from __future__ import annotations
+
+pytest_plugins = ["tests.support.fixtures"]
