@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cognee_hooks.services.paths import Paths
+
+
+def test_a_pi_session_uses_the_folder_of_the_extension_it_follows():
+    paths = Paths.of({"HOME": "/home/ann"}, "pi")
+    assert paths.state_dir == Path("/home/ann/.cognee-plugin/pi")
+    assert paths.bridge_dir == Path("/home/ann/.cognee-plugin/pi/bridge")
+    assert paths.breaker_file == Path("/home/ann/.cognee-plugin/pi/breaker.json")
+
+
+def test_any_other_agent_gets_a_folder_of_its_own():
+    paths = Paths.of({"HOME": "/home/ann"}, "claude-code")
+    assert paths.state_dir == Path("/home/ann/.cognee-plugin/hooks/claude-code")
+    assert paths.sessions_dir == paths.state_dir / "sessions"
+    assert paths.locks_dir == paths.state_dir / "locks"
+
+
+def test_shared_files_lie_where_the_other_plugins_look():
+    paths = Paths.of({"HOME": "/home/ann"}, "codex")
+    assert paths.env_file == Path("/home/ann/.cognee/.env")
+    assert paths.api_key_cache == Path("/home/ann/.cognee-plugin/api_key.json")
+    assert paths.shared_dir == Path("/home/ann/.cognee-plugin")
+
+
+def test_our_own_files_lie_below_the_home_that_the_environment_names():
+    paths = Paths.of({"HOME": "/home/ann"}, "codex")
+    for folder in (paths.config_dir, paths.data_dir, paths.log_dir, paths.embedded_dir):
+        assert folder.is_relative_to("/home/ann")
+    assert paths.config_file.name == "config.yaml"
+
+
+def test_platform_folders_of_the_environment_win():
+    environ = {
+        "HOME": "/home/ann",
+        "XDG_CONFIG_HOME": "/c",
+        "XDG_DATA_HOME": "/d",
+        "XDG_STATE_HOME": "relative/is/ignored",
+    }
+    paths = Paths.of(environ, "codex")
+    assert paths.config_dir == Path("/c/cognee-hooks")
+    assert paths.data_dir == Path("/d/cognee-hooks")
+    assert paths.log_dir.is_relative_to("/home/ann")
+
+
+def test_folders_of_the_process_itself_do_not_leak_in(monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/elsewhere")
+    assert Paths.of({"HOME": "/home/ann"}, "pi").config_dir == Path(
+        "/home/ann/.config/cognee-hooks"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "agent", "attribute"),
+    [
+        ("COGNEE_ENV_FILE", "codex", "env_file"),
+        ("COGNEE_API_KEY_CACHE", "codex", "api_key_cache"),
+        ("COGNEE_BREAKER_FILE", "codex", "breaker_file"),
+        ("COGNEE_HOOKS_STATE_DIR", "codex", "state_dir"),
+        ("COGNEE_PI_STATE_DIR", "pi", "state_dir"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("/x/y", "/x/y"), ("~/y", "/home/ann/y"), ("~", "/home/ann"), ("y", "/home/ann/y")],
+)
+def test_single_places_can_be_moved(variable, agent, attribute, value, expected):
+    paths = Paths.of({"HOME": "/home/ann", variable: value}, agent)
+    assert getattr(paths, attribute) == Path(expected)
+
+
+def test_what_is_meant_for_pi_moves_pi_only_and_wins_there():
+    environ = {
+        "HOME": "/home/ann",
+        "COGNEE_PI_STATE_DIR": "/pi",
+        "COGNEE_HOOKS_STATE_DIR": "/all",
+    }
+    assert Paths.of(environ, "pi").state_dir == Path("/pi")
+    assert Paths.of(environ, "codex").state_dir == Path("/all")
+
+
+@pytest.mark.parametrize("agent", ["../../etc", "a/b", ".", "", "x\0y"])
+def test_an_agents_name_cannot_lead_out_of_its_folder(agent):
+    state = Paths.of({"HOME": "/home/ann"}, agent).state_dir
+    assert state.parent == Path("/home/ann/.cognee-plugin/hooks")
+    assert ".." not in state.parts
+
+
+@pytest.mark.parametrize("environ", [{}, {"HOME": ""}, {"HOME": "not/absolute"}])
+def test_without_a_home_the_users_own_is_used(environ):
+    import pwd
+
+    assert Paths.of(environ, "pi").home == Path(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+def test_a_user_whom_nobody_knows_gets_a_home_that_cannot_be_written(monkeypatch):
+    import pwd
+
+    def unknown(uid):
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert Paths.of({}, "pi").home == Path("/")
+
+
+def test_making_paths_touches_nothing(tmp_path):
+    Paths.of({"HOME": str(tmp_path)}, "pi")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("module", ["statefile", "names", "paths", "breaker", "retry", "outcome"])
+def test_a_small_module_loads_nothing_heavy(module):
+    code = (
+        f"import sys, cognee_hooks.services.{module}; "
+        "print(sorted({'httpx', 'asyncio', 'yaml', 'rich', 'cryptography', 'platformdirs'} & "
+        "set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

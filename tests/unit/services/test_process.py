@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.services import process
+
+PYTHON = sys.executable
+
+
+def _soon(seconds=10.0):
+    return Deadline.after(seconds)
+
+
+async def test_a_program_is_run_with_input_environment_and_folder(tmp_path):
+    code = "import os, sys; print(os.getcwd(), os.environ['A'], sys.stdin.read()); sys.exit(3)"
+    done = await process.run(
+        [PYTHON, "-c", code], deadline=_soon(), cwd=tmp_path, env={"A": "b"}, input=b"hello"
+    )
+    assert done.stdout.decode().split() == [str(tmp_path), "b", "hello"]
+    assert done.returncode == 3
+    assert not done.ok
+    assert not done.timed_out
+
+
+async def test_errors_are_kept_apart_and_a_good_end_is_ok():
+    done = await process.run(["sh", "-c", "echo out; echo err >&2"], deadline=_soon())
+    assert (done.stdout, done.stderr, done.ok, done.truncated) == (b"out\n", b"err\n", True, False)
+
+
+async def test_output_is_bounded_and_the_program_still_ends():
+    code = "import sys; sys.stdout.write('x' * 3_000_000)"
+    done = await process.run([PYTHON, "-c", code], deadline=_soon(), max_output=1000)
+    assert done.ok
+    assert done.stdout == b"x" * 1000
+    assert done.truncated
+
+
+async def test_input_that_nobody_reads_is_no_failure():
+    done = await process.run(["true"], deadline=_soon(), input=b"x" * 1_000_000)
+    assert done.ok
+
+
+async def test_at_the_deadline_the_whole_group_ends(tmp_path):
+    mark = tmp_path / "pid"
+    began = time.monotonic()
+    done = await process.run(
+        ["sh", "-c", f"sleep 60 & echo $! > {mark}; echo early; wait"], deadline=_soon(0.4)
+    )
+    assert time.monotonic() - began < 3.0
+    assert done.timed_out
+    assert done.stdout == b"early\n"
+    child = int(mark.read_text())
+    until = time.monotonic() + 3
+    while process.is_alive(child) and time.monotonic() < until:
+        await asyncio.sleep(0.02)
+    assert not process.is_alive(child)
+
+
+async def test_a_helper_that_keeps_the_output_open_does_not_hold_us(tmp_path):
+    mark = tmp_path / "pid"
+    began = time.monotonic()
+    done = await process.run(
+        [PYTHON, "-c", _ESCAPE, str(mark)], deadline=_soon(20), env=dict(os.environ)
+    )
+    assert time.monotonic() - began < 5.0
+    assert done.ok
+    assert done.truncated
+    os.kill(int(mark.read_text()), signal.SIGKILL)
+
+
+_ESCAPE = """
+import subprocess, sys
+child = subprocess.Popen(["sleep", "30"], start_new_session=True)
+open(sys.argv[1], "w").write(str(child.pid))
+child.returncode = 0
+"""
+
+
+async def test_a_cancelled_call_ends_the_program(tmp_path):
+    mark = tmp_path / "pid"
+    task = asyncio.ensure_future(
+        process.run(["sh", "-c", f"echo $$ > {mark}; sleep 60"], deadline=_soon(60))
+    )
+    while not mark.exists() or not mark.read_text().strip():
+        await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not process.is_alive(int(mark.read_text()))
+
+
+async def test_a_program_that_is_not_there_raises():
+    with pytest.raises(FileNotFoundError):
+        await process.run(["/no/such/program"], deadline=_soon())
+
+
+def test_a_detached_program_gets_a_session_of_its_own_and_a_private_log(tmp_path):
+    log = tmp_path / "log"
+    pid = process.spawn_detached(
+        ["sh", "-c", "echo started $A; exec sleep 30"], log=log, env={"A": "1"}, cwd=tmp_path
+    )
+    until = time.monotonic() + 5
+    while log.read_bytes() != b"started 1\n" and time.monotonic() < until:
+        time.sleep(0.01)
+    assert log.read_bytes() == b"started 1\n"
+    assert log.stat().st_mode & 0o777 == 0o600
+    assert os.getsid(pid) == pid
+    started = process.start_time(pid)
+    assert process.is_alive(pid, started)
+    os.kill(pid, signal.SIGKILL)
+    while process.is_alive(pid, started) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not process.is_alive(pid)
+
+
+def test_a_detached_program_without_a_log_is_silent(capfd):
+    pid = process.spawn_detached(["sh", "-c", "echo loud; exit 0"])
+    until = time.monotonic() + 5
+    while process.is_alive(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert capfd.readouterr().out == ""
+
+
+def test_we_are_alive_and_told_apart_from_a_later_process_of_our_id():
+    pid = os.getpid()
+    assert process.is_alive(pid)
+    assert process.is_alive(pid, process.start_time(pid))
+    assert not process.is_alive(pid, "another time")
+
+
+@pytest.mark.parametrize("pid", [0, -1, 2**22 + 12345, 2**70])
+def test_an_id_that_nobody_has_is_not_alive(pid):
+    assert not process.is_alive(pid)
+
+
+def test_a_process_of_another_user_is_alive(monkeypatch):
+    def denied(pid, number):
+        raise PermissionError
+
+    monkeypatch.setattr(process.os, "kill", denied)
+    assert process.is_alive(os.getpid())
+
+
+def test_a_zombie_is_not_alive():
+    child = subprocess.Popen(["true"])
+    until = time.monotonic() + 5
+    while process.is_alive(child.pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not process.is_alive(child.pid)
+    child.wait()
+
+
+def test_where_there_is_no_proc_the_start_time_comes_from_ps(monkeypatch):
+    monkeypatch.setattr(process, "_proc_stat", lambda pid: None)
+    mine = process.start_time(os.getpid())
+    assert mine == process.start_time(os.getpid())
+    assert len(mine.split()) == 5
+    assert process.start_time(2**22 + 12345) == ""
+    assert process.is_alive(os.getpid(), mine)
+
+
+def test_a_start_time_that_cannot_be_had_is_empty_and_proves_nothing(monkeypatch):
+    def broken(*args, **kwargs):
+        raise subprocess.TimeoutExpired("ps", 1)
+
+    monkeypatch.setattr(process, "_proc_stat", lambda pid: None)
+    monkeypatch.setattr(subprocess, "run", broken)
+    assert process.start_time(os.getpid()) == ""
+    assert process.is_alive(os.getpid(), "anything")
+
+
+def test_a_process_name_with_parentheses_does_not_confuse(tmp_path):
+    program = tmp_path / "a) Z 1 (b"
+    program.symlink_to("/bin/sleep")
+    child = subprocess.Popen([str(program), "30"])
+    try:
+        assert process.is_alive(child.pid, process.start_time(child.pid))
+        assert process.start_time(child.pid).isdigit()
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_the_environment_is_a_copy(monkeypatch):
+    monkeypatch.setenv("COGNEE_TEST_COPY", "1")
+    copy = process.current_environ()
+    copy["COGNEE_TEST_COPY"] = "2"
+    assert os.environ["COGNEE_TEST_COPY"] == "1"
