@@ -81,8 +81,9 @@ class Documents:
                         utc_now(),
                     ),
                 )
-            # Indexed again even if known: its passages may have been forgotten, keeping the file.
-            self._index(dataset_id, data_id, upload.filename, text, node_set)
+            # A known file is indexed again if its passages were forgotten while it was kept.
+            if known is None or not self._passages.texts_of(data_id):
+                self._index(dataset_id, data_id, upload.filename, text, node_set)
             self._datasets.mark_built(dataset_id)
         return data_id
 

@@ -12,9 +12,11 @@ import re
 
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# Thai to Lao, Burmese, Khmer, kana, Han and Hangul. The lookahead keeps to letters and digits.
 _UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+    r"(?:(?=[^\W_])["
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff])+"
 )
 _MAX_QUERY_WORDS = 64
 _MIN_PREFIX = 4
@@ -57,8 +59,8 @@ def index_terms(text: str) -> str:
 def query_words(text: str) -> list[str]:
     """The words of a query that are worth looking for, lower case, each once.
 
-    Stop words are dropped unless there is nothing else, and only the first 64 words count: prompts
-    can be whole files.
+    Stop words are dropped, even if nothing is left: "yes, do it" is no question to a memory. Only
+    the first 64 words count: prompts can be whole files.
     """
     words: dict[str, None] = {}
     for word in _WORD.findall(_UNSPACED.sub(" ", text)):
@@ -68,9 +70,8 @@ def query_words(text: str) -> list[str]:
             words.update(dict.fromkeys(part.lower() for part in parts if len(part) > 1))
     for run in _UNSPACED.findall(text):
         words.update(dict.fromkeys(_pairs(run)))
-    candidates = [word for word in words if len(word) <= _MAX_WORD]
-    telling = [word for word in candidates if word not in _STOP_WORDS]
-    return (telling or candidates)[:_MAX_QUERY_WORDS]
+    telling = [word for word in words if len(word) <= _MAX_WORD and word not in _STOP_WORDS]
+    return telling[:_MAX_QUERY_WORDS]
 
 
 def match_expression(words: list[str]) -> str:
@@ -90,6 +91,9 @@ def match_expression(words: list[str]) -> str:
         alternatives.append(quoted)
         if len(word) >= _MIN_PREFIX and word.isascii():
             alternatives.append(f"{quoted} *")
+            # The stemmer turns "deploy" into "deploi" but "deployment" into "deploy".
+            if word.endswith("y"):
+                alternatives.append(f'"{word[:-1]}" *')
     return " OR ".join(alternatives)
 
 

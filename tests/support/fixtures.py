@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,14 +93,16 @@ def embedded_server(servers: ServerPool) -> Server:
     return servers.get("embedded")
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the end of a real server's log beside the failure of a test that used it."""
-    outcome = yield
-    report = outcome.get_result()  # type: ignore[attr-defined]
+    report = yield
     pool = getattr(item, "funcargs", {}).get("servers")
     server = getattr(item, "funcargs", {}).get("server")
     if report.failed and isinstance(pool, ServerPool) and isinstance(server, Server):
         process = pool.process(server.name)
         if isinstance(process, RealCognee):
             report.sections.append((f"log of {server.name}", process.log_tail()))
+    return report
