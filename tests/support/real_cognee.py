@@ -47,7 +47,7 @@ def install(version: str) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     python = folder / "bin" / "python"
     marker = folder / ".complete"
-    with folder.with_suffix(".lock").open("w") as lock:
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not marker.exists():
             shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import httpx
 
 from tests.support.servers import PASSWORD, USERNAME, Server, login
@@ -76,6 +78,11 @@ def test_a_key_can_be_minted_listed_used_and_deleted(api: httpx.Client, anonymou
     deleted = api.delete(f"/api/v1/auth/api-keys/{minted['id']}")
     assert (deleted.status_code, deleted.json()) == (200, None)
     assert anonymous.get("/api/v1/auth/me", headers=headers).status_code == 401
+
+
+def test_deleting_an_unknown_key_is_a_500_that_is_not_json(api: httpx.Client):
+    answer = api.delete(f"/api/v1/auth/api-keys/{uuid.uuid4()}")
+    assert (answer.status_code, answer.text) == (500, "Internal Server Error")
 
 
 def test_an_eleventh_key_is_refused(api: httpx.Client):

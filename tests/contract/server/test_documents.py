@@ -55,6 +55,12 @@ def test_a_document_through_its_life(api: httpx.Client, server: Server, name: st
     assert listed["name"] == "renamed"
     assert listed["externalMetadata"]["_cognee"]["source_uri"].endswith("/notes.v2.md")
 
+    rebuild = {**target, "chunk_level_diff": "false"}
+    rebuilt = patch(api, rebuild, "renamed.md", b"# Notes\n\nSierraService replaces everything.\n")
+    assert (rebuilt.status_code, rebuilt.json()["status"]) == (200, "full_rebuild")
+    assert rebuilt.json()["fallback"]["reason"] == "disabled"
+    assert rebuilt.json()["total_chunks"] is None
+
     for _ in range(2):
         gone = api.post("/api/v1/forget", json={"dataset": name, "data_id": data})
         assert (gone.status_code, gone.json()["status"]) == (200, "success")
@@ -167,6 +173,8 @@ def test_an_update_needs_one_file_and_real_ids(api: httpx.Client):
     empty = api.patch("/api/v1/update", params=asked, files={"node_set": (None, "x")})
     assert empty.status_code == 400
     assert empty.json()["detail"][0]["loc"] == ["body", "data"]
+    two = [("data", (f"{number}.md", b"x", "text/plain")) for number in range(2)]
+    assert api.patch("/api/v1/update", params=asked, files=two).status_code == 415
     malformed = patch(api, {**asked, "data_id": "nope"}, "x.md", b"hello")
     assert malformed.status_code == 400
 
@@ -229,6 +237,14 @@ def test_forgetting_a_dataset_and_the_sessions_bound_to_it(
     assert later.status_code == (403 if server.can.binds_sessions else 200)
     api.post("/api/v1/datasets", json={"name": name})
     assert post_entry(api, question(), name, name).status_code == 200
+
+
+def test_a_document_is_deleted_by_its_address(api: httpx.Client, name: str):
+    result = upload(api, name, {"a.txt": b"GolfService"}).json()
+    dataset, data = result["dataset_id"], result["items"][0]["id"]
+    gone = api.delete(f"/api/v1/datasets/{dataset}/data/{data}")
+    assert (gone.status_code, gone.json()) == (200, None)
+    assert documents(api, dataset) == []
 
 
 def test_memory_only_keeps_the_files(api: httpx.Client, name: str):

@@ -26,6 +26,13 @@ def test_a_question_and_a_trace_are_stored(api: httpx.Client, server: Server, na
         assert (body["dataset_id"] is not None) == server.can.binds_sessions
 
 
+@pytest.mark.parametrize("body", [{}, {"entry": "text"}, {"entry": None}])
+def test_a_request_without_an_entry_is_400(api: httpx.Client, name: str, body: dict):
+    answer = api.post("/api/v1/remember/entry", json={**body, "session_id": name})
+    assert answer.status_code == 400
+    assert answer.json()["detail"][0]["loc"] == ["body", "entry"]
+
+
 def test_the_same_entry_twice_is_two_entries(api: httpx.Client, name: str):
     ids = {post_entry(api, question(), name, name).json()["entry_id"] for _ in range(2)}
     assert len(ids) == 2

@@ -219,6 +219,26 @@ def test_a_session_adds_its_conversation_before_the_frame(
     assert before.endswith("QUESTION: What now?\nANSWER: Nothing.\n\n\n\n")
 
 
+def test_a_session_hit_comes_first_or_instead(api: httpx.Client, library: Any, name: str):
+    post_entry(api, question("AlphaService?", "Known."), name, name)
+    asked = {"session_id": name, "only_context": True}
+    for scope in ("session_first", ["session", "graph"]):
+        items = recall(api, "AlphaService", library.name, scope=scope, **asked).json()
+        assert items[0]["source"] == "session"
+        assert len(items) == (1 if scope == "session_first" else 2)
+    automatic = {"query": "AlphaService", "session_id": name, "only_context": True}
+    assert api.post("/api/v1/recall", json=automatic).json()[0]["source"] == "session"
+    missed = recall(api, "RubyLedger", library.name, scope=["session_first"], **asked).json()
+    assert [item["source"] for item in missed] == ["graph"]
+
+
+def test_all_scopes_at_once(api: httpx.Client, library: Any, name: str):
+    post_entry(api, question("AlphaService?", "Known."), name, name)
+    post_entry(api, trace(method_return_value="AlphaService"), name, name)
+    items = recall(api, "AlphaService", library.name, scope="all", session_id=name).json()
+    assert {"graph", "session", "trace"} <= {item["source"] for item in items}
+
+
 def test_code_scope_of_a_dataset_without_code_finds_nothing(api: httpx.Client, library: Any):
     body = {
         "query": "x",

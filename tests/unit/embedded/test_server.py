@@ -13,11 +13,17 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.datastructures import QueryParams
 
 import cognee_hooks.embedded
 from cognee_hooks.embedded import EmbeddedServer
+from cognee_hooks.embedded.call import Call
+from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.routes.auth import health
 from cognee_hooks.errors import UsageError
-from tests.support.api import post_entry, question, recall
+from tests.support.api import post_entry, question, recall, remember
+from tests.support.real_cognee import free_port
+from tests.support.servers import USERNAME
 
 PROGRAM = """
 import sys
@@ -192,3 +198,44 @@ def test_improving_into_another_dataset_takes_the_entries_there(open_api: httpx.
     assert open_api.post("/api/v1/improve", json=body).status_code == 200
     assert "kilo.sql" in recall(open_api, "KiloTable", "other").json()[0]["text"]
     assert recall(open_api, "KiloTable", "own").status_code == 404
+
+
+def test_an_answer_without_a_model_is_the_passages(open_api: httpx.Client):
+    remember(open_api, "d", "AlphaService keeps books in the RubyLedger.")
+    (item,) = recall(open_api, "RubyLedger", "d", only_context=False).json()
+    assert item["text"] == "## Relevant passages\nAlphaService keeps books in the RubyLedger."
+    assert item["system_prompt"] is None
+
+
+def test_code_is_refused_with_a_reason(open_api: httpx.Client):
+    form = {"datasetName": "d", "content_type": "code", "raw_data": "/tmp"}
+    data = {name: (None, value) for name, value in form.items()}
+    answer = open_api.post("/api/v1/remember", files=data)
+    assert (answer.status_code, answer.json()["detail"]) == (
+        400,
+        "This server keeps text only: it cannot index code.",
+    )
+
+
+def test_a_broken_data_file_is_not_healthy(memory: Memory):
+    memory.database.close()
+    call = Call({}, QueryParams())
+    assert health(memory, call).status_code == 503
+
+
+def test_expired_login_tokens_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    token = memory.accounts.login(USERNAME, "secret")
+    assert memory.accounts.accepts_token(token)
+    late = time.monotonic() + 3601
+    monkeypatch.setattr(time, "monotonic", lambda: late)
+    assert not memory.accounts.accepts_token(token)
+
+
+def test_a_data_file_that_cannot_be_used_frees_the_port(data_path: Path):
+    data_path.write_bytes(b"not a database" * 100)
+    server = EmbeddedServer(data_path, free_port())
+    with pytest.raises(UsageError, match="data file"):
+        server.start()
+    data_path.unlink()
+    with server:
+        assert server.running
