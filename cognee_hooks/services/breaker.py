@@ -184,7 +184,8 @@ class CircuitBreaker:
                 return None
             return {"trial_until": self._milliseconds(TRIAL_SECONDS)}
 
-        self._share(claim)
+        if not self._share(claim):
+            granted = False  # another process is at the file this very moment
         if granted:
             self._trial_until = now + TRIAL_SECONDS
         return granted
@@ -206,10 +207,14 @@ class CircuitBreaker:
     def _shared_numbers(self) -> dict[str, float]:
         return _numbers({} if self._path is None else read_object(self._path), self._url)
 
-    def _share(self, change: Callable[[Mapping[str, float]], dict[str, int] | None]) -> None:
-        """Change our entry in the file; where that cannot be done the breaker works alone."""
+    def _share(self, change: Callable[[Mapping[str, float]], dict[str, int] | None]) -> bool:
+        """Change our entry in the file; where that cannot be done the breaker works alone.
+
+        Returns:
+            False where another process held the file all the time.
+        """
         if self._path is None:
-            return
+            return True
 
         def rewrite(document: dict[str, Any]) -> dict[str, Any] | None:
             old = _numbers(document, self._url)
@@ -227,8 +232,9 @@ class CircuitBreaker:
             update_json(self._path, rewrite, deadline=Deadline.after(_LOCK_SECONDS), durable=False)
         except (OSError, ValueError) as error:
             _log.debug("breaker file not written: %s", type(error).__name__)
-        else:
-            self._published = True
+            return not isinstance(error, TimeoutError)
+        self._published = True
+        return True
 
 
 def _numbers(document: Mapping[str, Any], url: str) -> dict[str, float]:

@@ -228,17 +228,18 @@ class CogneeClient(ServerApi):
         left = deadline.remaining()
         if not left:
             return ServerFailure(FailureKind.TIMED_OUT, "no time was left to ask", sent=False)
-        request = self._client(repeatable=call.repeatable).build_request(
-            call.method,
-            self.base_url + call.path,
-            content=content,
-            headers=headers,
-            timeout=httpx.Timeout(None, connect=min(CONNECT_SECONDS, left)),
-            extensions={"trace": progress},
-        )
+        client = self._client(repeatable=call.repeatable)
         try:
+            request = client.build_request(
+                call.method,
+                self.base_url + call.path,
+                content=content,
+                headers=headers,
+                timeout=httpx.Timeout(None, connect=min(CONNECT_SECONDS, left)),
+                extensions={"trace": progress},
+            )
             async with asyncio.timeout(left):
-                return await self._receive(call, request)
+                return await _receive(client, request, call.limit)
         except TimeoutError:
             detail = "no complete answer in time"
             return ServerFailure(FailureKind.TIMED_OUT, detail, sent=progress.sent)
@@ -246,19 +247,6 @@ class CogneeClient(ServerApi):
             return failure
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             return _transport_failure(error, sent=progress.sent)
-
-    async def _receive(self, call: Call, request: httpx.Request) -> Answer:
-        client = self._client(repeatable=call.repeatable)
-        response = await client.send(request, stream=True)
-        try:
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            body = BodyReader(headers, call.limit)
-            async for chunk in response.aiter_raw():
-                body.feed(chunk)
-        finally:
-            # A body that was not read to its end takes its connection with it.
-            await response.aclose()
-        return Answer(response.status_code, headers, body.document(headers))
 
     def _client(self, *, repeatable: bool) -> httpx.AsyncClient:
         if repeatable:
@@ -291,6 +279,22 @@ class CogneeClient(ServerApi):
             follow_redirects=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
+
+
+async def _receive(client: httpx.AsyncClient, request: httpx.Request, limit: int) -> Answer:
+    response = await client.send(request, stream=True)
+    try:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        body = BodyReader(headers, limit)
+        if response.is_stream_consumed:  # a substitute for the network may give it whole
+            body.feed(response.content)
+        else:
+            async for chunk in response.aiter_raw():
+                body.feed(chunk)
+    finally:
+        # A body that was not read to its end takes its connection with it.
+        await response.aclose()
+    return Answer(response.status_code, headers, body.document(headers))
 
 
 def _encoded(call: Call, key: Key | None) -> tuple[bytes | None, dict[str, str]]:
@@ -351,8 +355,6 @@ def _transport_failure(error: Exception, *, sent: bool) -> ServerFailure:
         elif any(isinstance(each, ssl.SSLError) for each in causes):
             detail = "the server's certificate or TLS handshake is not acceptable"
         return ServerFailure(kind, detail, sent=False)
-    if isinstance(error, httpx.TimeoutException):
-        return ServerFailure(FailureKind.TIMED_OUT, "no complete answer in time", sent=sent)
     if isinstance(error, httpx.TransportError):
         return ServerFailure(FailureKind.LOST, "the connection broke", sent=sent)
     detail = f"the request could not be made ({type(error).__name__}); check the server URL"

@@ -148,6 +148,10 @@ class HealthMonitor:
         elif failure.kind in _SUSPICIOUS:
             self._woken.set()
 
+    def probe_soon(self) -> None:
+        """Ask `run` for a probe now, for somebody who would like to use the server."""
+        self._woken.set()
+
     async def probe(self, deadline: Deadline) -> ConnectionState:
         """Ask the server how it is, twice before calling it down.
 

@@ -158,10 +158,12 @@ async def run(
 async def _wait(event: asyncio.Event, seconds: float) -> bool:
     import asyncio
 
-    with suppress(TimeoutError):
+    try:
         async with asyncio.timeout(seconds):
             await event.wait()
-    return event.is_set()
+    except TimeoutError:
+        return event.is_set()
+    return True
 
 
 def _feed(transport: asyncio.SubprocessTransport, data: bytes) -> None:

@@ -23,12 +23,13 @@ def repository(tmp_path, environ):
     folder = tmp_path / "repo é"
     folder.mkdir()
     identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
-    for arguments in (
-        ["init", "-q", "-b", "trunk"],
-        ["commit", "-q", "--allow-empty", "-m", "first"],
-    ):
-        subprocess.run(["git", *identity, *arguments], cwd=folder, env=environ, check=True)
+    _git(folder, environ, "init", "-q", "-b", "trunk")
+    _git(folder, environ, *identity, "commit", "-q", "--allow-empty", "-m", "first")
     return folder
+
+
+def _git(folder, environ, *arguments):
+    subprocess.run(["git", *arguments], cwd=folder, env=environ, check=True)
 
 
 async def test_facts_of_a_repository(repository, environ):
@@ -38,7 +39,7 @@ async def test_facts_of_a_repository(repository, environ):
     assert await git.branch(repository, _soon()) == "trunk"
     head = await git.head(repository, _soon())
     assert len(head) == 40
-    subprocess.run(["git", "checkout", "-q", head], cwd=repository, env=environ, check=True)
+    _git(repository, environ, "checkout", "-q", head)
     assert await git.branch(repository, _soon()) == ""
 
 
@@ -62,9 +63,7 @@ async def test_programs_that_the_repository_names_are_not_started(repository, en
     trap = tmp_path / "trap"
     config = ["core.fsmonitor", "core.pager", "core.sshCommand", "core.editor"]
     for name in config:
-        subprocess.run(
-            ["git", "config", name, f"touch {trap}"], cwd=repository, env=environ, check=True
-        )
+        _git(repository, environ, "config", name, f"touch {trap}")
     git = Git(environ)
     await git.repository_root(repository, _soon())
     await git.branch(repository, _soon())

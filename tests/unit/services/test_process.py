@@ -59,7 +59,7 @@ async def test_at_the_deadline_the_whole_group_ends(tmp_path):
     assert done.stdout == b"early\n"
     child = int(mark.read_text())
     until = time.monotonic() + 3
-    while process.is_alive(child) and time.monotonic() < until:
+    while process.is_alive(child) and time.monotonic() < until:  # noqa: ASYNC110 -- nothing tells us
         await asyncio.sleep(0.02)
     assert not process.is_alive(child)
 
@@ -89,7 +89,7 @@ async def test_a_cancelled_call_ends_the_program(tmp_path):
     task = asyncio.ensure_future(
         process.run(["sh", "-c", f"echo $$ > {mark}; sleep 60"], deadline=_soon(60))
     )
-    while not mark.exists() or not mark.read_text().strip():
+    while not mark.exists() or not mark.read_text().strip():  # noqa: ASYNC110 -- nothing tells us
         await asyncio.sleep(0.02)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -187,6 +187,10 @@ def test_a_process_name_with_parentheses_does_not_confuse(tmp_path):
     finally:
         child.kill()
         child.wait()
+
+
+def test_the_start_time_of_nobody_is_empty():
+    assert process.start_time(2**22 + 12345) == ""
 
 
 def test_the_environment_is_a_copy(monkeypatch):

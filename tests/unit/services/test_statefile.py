@@ -178,7 +178,7 @@ def test_what_is_no_json_leaves_the_old_file_alone(tmp_path, value):
     with pytest.raises((ValueError, TypeError)):
         write_json(path, value)
     assert read_object(path) == {"old": True}
-    assert os.listdir(tmp_path) == ["state.json"]
+    assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
@@ -197,7 +197,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_rest(tmp_path, monkeypatc
         write_json(path, {"new": True})
     monkeypatch.undo()
     assert read_object(path) == {"old": True}
-    assert os.listdir(tmp_path) == ["state.json"]
+    assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
 
 
 def test_a_rest_that_cannot_be_removed_does_not_hide_the_real_error(tmp_path, monkeypatch):
