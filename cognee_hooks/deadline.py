@@ -17,8 +17,8 @@ class Deadline:
     it earlier, so the budgets of nested calls never add up.
 
     Attributes:
-        at: The moment, in seconds of ``clock``. With the default clock this is also the time base of
-            the asyncio event loop, so ``asyncio.timeout_at(deadline.at)`` is right.
+        at: The moment, in seconds of ``clock``. With the default clock this is also the time base
+            of the asyncio event loop, so ``asyncio.timeout_at(deadline.at)`` is right.
         clock: Where "now" comes from; tests pass their own.
     """
 

@@ -13,8 +13,9 @@ import asyncio
 import contextvars
 import inspect
 import time
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pluggy
@@ -61,12 +62,18 @@ class Called:
     outcomes: tuple[Outcome, ...]
 
 
-@dataclass(slots=True)
-class _Open:
-    """A wrapper that waits at its yield."""
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One implementation with all that is needed to call it."""
 
-    implementation: pluggy.HookImpl
-    generator: Generator[None, Any, Any]
+    hook: str
+    policy: Policy
+    plugin: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def __call__(self) -> Any:
+        return self.function(*self.arguments)
 
 
 class Dispatcher:
@@ -112,7 +119,7 @@ class Dispatcher:
             worker.stop()
         self._workers.clear()
 
-    # -- calls -----------------------------------------------------------------------------------
+    # -- with an event loop ----------------------------------------------------------------------
 
     async def call(
         self, hook: str, *, deadline: Deadline | None = None, **arguments: Any
@@ -125,255 +132,190 @@ class Dispatcher:
             **arguments: The spec's arguments; ``deadline`` is added.
 
         Returns:
-            The value and the outcomes. Plugin faults are in the outcomes and in the ledger; they are
-            never raised.
+            The value and the outcomes. Faults of plugins are in the outcomes and in the ledger;
+            they are never raised.
         """
         policy = self._policies[hook]
         limit = self._limit(hook, policy, deadline)
-        arguments["deadline"] = limit
-        wrappers, plain = self._implementations(hook)
+        wrappers, plain = self._calls(hook, policy, {**arguments, "deadline": limit})
         opened = [
-            opening for wrapper in wrappers if (opening := await self._open(wrapper, arguments))
+            (wrapper, generator)
+            for wrapper in wrappers
+            if (generator := await self._half(wrapper, limit, partial(_open, wrapper)))
         ]
         if policy.kind is Kind.FIRST or policy.in_order:
-            outcomes = await self._one_by_one(plain, policy, arguments, limit)
+            outcomes = await self._one_by_one(plain, limit)
         else:
-            outcomes = await self._together(plain, policy, arguments, limit)
-        value = self._value(policy, outcomes)
-        for opening in reversed(opened):
-            value = await self._shut(opening, policy, value)
+            outcomes = await self._together(plain, limit)
+        value = _value(policy, outcomes)
+        for wrapper, generator in reversed(opened):
+            closing = await self._half(wrapper, limit, partial(_close, generator, value))
+            value = self._accepted(wrapper, closing, value)
         return Called(value, tuple(outcomes))
 
-    def call_blocking(self, hook: str, **arguments: Any) -> Called:
-        """Call a hook without an event loop: registration at start, and nothing else that awaits.
-
-        Each implementation gets the hook's budget; one that returns an awaitable is a fault.
-        """
-        policy = self._policies[hook]
-        wrappers, plain = self._implementations(hook)
-        opened = []
-        for wrapper in wrappers:
-            started = self._wait(wrapper, policy, lambda w=wrapper: _started(w, arguments))
-            if isinstance(started, _Open):
-                opened.append(started)
+    async def _one_by_one(self, calls: Sequence[_Call], limit: Deadline) -> list[Outcome]:
         outcomes: list[Outcome] = []
-        for implementation in plain:
-            outcomes.append(self._blocking_outcome(implementation, policy, arguments))
-            if policy.kind is Kind.FIRST and outcomes[-1].result is not None:
-                break
-        value = self._value(policy, outcomes)
-        for opening in reversed(opened):
-            inner = value
-            ended = self._wait(
-                opening.implementation, policy, lambda o=opening, v=inner: _ended(o, v)
-            )
-            value = self._accepted(opening.implementation, policy, ended, value)
-        return Called(value, tuple(outcomes))
-
-    # -- strategies ------------------------------------------------------------------------------
-
-    async def _together(
-        self,
-        implementations: Sequence[pluggy.HookImpl],
-        policy: Policy,
-        arguments: Mapping[str, Any],
-        limit: Deadline,
-    ) -> list[Outcome]:
-        tasks = [
-            self._task(self._run(each, policy, arguments), each.plugin_name)
-            for each in implementations
-        ]
-        hooks = [each.hook_name for each in implementations]
-        return await self._gather(tasks, hooks, limit)
-
-    async def _one_by_one(
-        self,
-        implementations: Sequence[pluggy.HookImpl],
-        policy: Policy,
-        arguments: Mapping[str, Any],
-        limit: Deadline,
-    ) -> list[Outcome]:
-        outcomes: list[Outcome] = []
-        for each in implementations:
+        for call in calls:
             if limit.expired:
                 break
-            outcomes += await self._together([each], policy, arguments, limit)
-            if policy.kind is Kind.FIRST and outcomes[-1].result is not None:
+            outcomes += await self._together([call], limit)
+            if call.policy.kind is Kind.FIRST and outcomes[-1].result is not None:
                 break
         return outcomes
 
-    async def _gather(
-        self, tasks: Sequence[asyncio.Task[Outcome]], hooks: Sequence[str], limit: Deadline
-    ) -> list[Outcome]:
-        """Wait until the limit, cancel who is late, and leave behind who will not be cancelled."""
-        if not tasks:
+    async def _together(self, calls: Sequence[_Call], limit: Deadline) -> list[Outcome]:
+        """Run all calls at once until the limit; cancel who is late, leave who will not stop."""
+        if not calls:
             return []
+        tasks = [asyncio.create_task(self._run(call), name=call.plugin) for call in calls]
         try:
             _, late = await asyncio.wait(tasks, timeout=limit.remaining())
             for task in late:
                 task.cancel()
             if late:
                 _, stubborn = await asyncio.wait(late, timeout=GRACE)
-                for task in stubborn:
-                    self._abandon(task)
+                self._abandon(stubborn)
         except asyncio.CancelledError:
-            for task in tasks:
-                if not task.done():
-                    task.cancel()
-                    self._abandon(task)
+            unfinished = [task for task in tasks if not task.done()]
+            for task in unfinished:
+                task.cancel()
+            self._abandon(unfinished)
             raise
         return [
-            self._late(task.get_name(), hook) if task in late or task.cancelled() else task.result()
-            for task, hook in zip(tasks, hooks, strict=True)
+            self._late(call) if task in late else task.result()
+            for call, task in zip(calls, tasks, strict=True)
         ]
 
-    def _abandon(self, task: asyncio.Task[Outcome]) -> None:
-        self._abandoned.add(task)
-        task.add_done_callback(self._abandoned.discard)
-
-    def _late(self, plugin: str, hook: str) -> Outcome:
-        self._ledger.record(plugin, hook, FaultType.TIMEOUT)
-        return Outcome(plugin, fault=FaultType.TIMEOUT)
-
-    # -- one implementation ----------------------------------------------------------------------
-
-    @staticmethod
-    def _task(
-        coroutine: Coroutine[Any, Any, Outcome], plugin: str
-    ) -> asyncio.Task[Outcome]:
-        return asyncio.get_running_loop().create_task(coroutine, name=plugin)
-
-    async def _run(
-        self, implementation: pluggy.HookImpl, policy: Policy, arguments: Mapping[str, Any]
-    ) -> Outcome:
+    async def _run(self, call: _Call) -> Outcome:
         """Run one implementation inside its own task, so that no exception reaches the loop."""
-        plugin = implementation.plugin_name
         started = self._clock()
-        done = await self._attempt(implementation, lambda: _invoke(implementation, arguments))
+        done = await self._attempt(call, call)
         if done.error is None and inspect.isawaitable(done.result):
             done = await attempt_await(done.result)
-        return self._outcome(implementation, policy, done, self._clock() - started, plugin)
+        return self._outcome(call, done, self._clock() - started)
 
-    async def _attempt(
-        self, implementation: pluggy.HookImpl, function: Callable[[], Any]
-    ) -> Attempt:
-        """Run blocking code of a plugin where it belongs: on the loop, or on the plugin's thread."""
-        plugin = implementation.plugin_name
-        if inspect.iscoroutinefunction(implementation.function):
+    async def _attempt(self, call: _Call, function: Callable[[], Any]) -> Attempt:
+        """Run blocking code where it belongs: on the loop, or on the plugin's thread."""
+        if inspect.iscoroutinefunction(call.function):
             return attempt(function)
-        if self._inline(plugin):
-            started = self._clock()
-            done = attempt(function)
-            if self._clock() - started > SLOW:
-                self._ledger.slow(plugin, implementation.hook_name)
-            if isinstance(done.error, KeyboardInterrupt):
-                raise done.error
-            return done
-        context = contextvars.copy_context()
-        return await asyncio.wrap_future(self._worker(plugin).submit(context.run, function))
-
-    def _outcome(
-        self,
-        implementation: pluggy.HookImpl,
-        policy: Policy,
-        done: Attempt,
-        seconds: float,
-        plugin: str,
-    ) -> Outcome:
-        hook = implementation.hook_name
-        if done.error is not None:
-            fault = type(done.error).__name__
-            self._ledger.record(plugin, hook, fault, innermost(done.error.__traceback__))
-            return Outcome(plugin, None, seconds, fault)
-        if not _acceptable(policy, done.result):
-            _discard(done.result)
-            returned = f"returned {type(done.result).__name__}"
-            self._ledger.record(plugin, hook, FaultType.RUBBISH, returned)
-            return Outcome(plugin, None, seconds, FaultType.RUBBISH)
-        self._ledger.success(plugin, hook)
-        return Outcome(plugin, done.result, seconds)
-
-    # -- wrappers --------------------------------------------------------------------------------
-
-    async def _open(
-        self, implementation: pluggy.HookImpl, arguments: Mapping[str, Any]
-    ) -> _Open | None:
-        done = await self._bounded(implementation, lambda: _started(implementation, arguments))
-        return done if isinstance(done, _Open) else None
-
-    async def _shut(self, opening: _Open, policy: Policy, value: Any) -> Any:
-        done = await self._bounded(opening.implementation, lambda: _ended(opening, value))
-        return self._accepted(opening.implementation, policy, done, value)
-
-    async def _bounded(self, implementation: pluggy.HookImpl, function: Callable[[], Any]) -> Any:
-        """Run one half of a wrapper; returns what it came to, or `_FAILED` after a fault."""
-        try:
-            async with asyncio.timeout(GRACE):
-                done = await self._attempt(implementation, function)
-        except TimeoutError:
-            self._late(implementation.plugin_name, implementation.hook_name)
-            return _FAILED
-        return self._judged(implementation, done)
-
-    def _judged(self, implementation: pluggy.HookImpl, done: Attempt) -> Any:
-        if done.error is None:
-            return done.result
-        self._ledger.record(
-            implementation.plugin_name,
-            implementation.hook_name,
-            type(done.error).__name__,
-            innermost(done.error.__traceback__),
-        )
-        return _FAILED
-
-    def _accepted(
-        self, implementation: pluggy.HookImpl, policy: Policy, offered: Any, inner: Any
-    ) -> Any:
-        """Return what a wrapper made of the result, or the inner result where that is unusable."""
-        if offered is _FAILED:
-            return inner
-        whole = offered if policy.kind is Kind.FIRST else list(offered) if _many(offered) else None
-        usable = whole is not None or policy.kind is Kind.FIRST
-        if not usable or not _acceptable(policy, whole):
-            self._ledger.record(
-                implementation.plugin_name, implementation.hook_name, FaultType.WRAPPER
-            )
-            return inner
-        return whole
-
-    # -- without a loop --------------------------------------------------------------------------
-
-    def _blocking_outcome(
-        self, implementation: pluggy.HookImpl, policy: Policy, arguments: Mapping[str, Any]
-    ) -> Outcome:
+        if not self._inline(call.plugin):
+            context = contextvars.copy_context()
+            future = self._worker(call.plugin).submit(context.run, function)
+            return await asyncio.wrap_future(future)
         started = self._clock()
-        done = self._waited(implementation, policy, lambda: _invoke(implementation, arguments))
-        if done is None:
-            return self._late(implementation.plugin_name, implementation.hook_name)
-        seconds = self._clock() - started
-        return self._outcome(implementation, policy, done, seconds, implementation.plugin_name)
+        done = attempt(function)
+        if isinstance(done.error, KeyboardInterrupt):
+            raise done.error
+        if self._clock() - started > SLOW:
+            self._ledger.slow(call.plugin, call.hook)
+        return done
 
-    def _wait(
-        self, implementation: pluggy.HookImpl, policy: Policy, function: Callable[[], Any]
-    ) -> Any:
-        done = self._waited(implementation, policy, function)
-        if done is None:
-            self._late(implementation.plugin_name, implementation.hook_name)
-            return _FAILED
-        return self._judged(implementation, done)
-
-    def _waited(
-        self, implementation: pluggy.HookImpl, policy: Policy, function: Callable[[], Any]
-    ) -> Attempt | None:
-        if self._inline(implementation.plugin_name):
-            return attempt(function)
-        future = self._worker(implementation.plugin_name).submit(function)
+    async def _half(self, call: _Call, limit: Deadline, function: Callable[[], Any]) -> Any:
+        """Run one half of a wrapper and return what it came to, or None after a fault."""
         try:
-            return future.result(policy.budget)
+            async with asyncio.timeout(max(limit.remaining(), GRACE)):
+                done = await self._attempt(call, function)
+        except TimeoutError:
+            self._late(call)
+            return None
+        return self._judged(call, done)
+
+    # -- without an event loop -------------------------------------------------------------------
+
+    def call_blocking(self, hook: str, **arguments: Any) -> Called:
+        """Call a hook where no event loop runs: registration at start.
+
+        Each implementation gets the hook's budget; one that returns an awaitable is a fault.
+        """
+        policy = self._policies[hook]
+        wrappers, plain = self._calls(hook, policy, arguments)
+        opened = [
+            (wrapper, generator)
+            for wrapper in wrappers
+            if (generator := self._half_blocking(wrapper, partial(_open, wrapper)))
+        ]
+        outcomes: list[Outcome] = []
+        for call in plain:
+            started = self._clock()
+            done = self._attempt_blocking(call, call)
+            seconds = self._clock() - started
+            outcomes.append(
+                self._late(call) if done is None else self._outcome(call, done, seconds)
+            )
+            if policy.kind is Kind.FIRST and outcomes[-1].result is not None:
+                break
+        value = _value(policy, outcomes)
+        for wrapper, generator in reversed(opened):
+            closing = self._half_blocking(wrapper, partial(_close, generator, value))
+            value = self._accepted(wrapper, closing, value)
+        return Called(value, tuple(outcomes))
+
+    def _half_blocking(self, call: _Call, function: Callable[[], Any]) -> Any:
+        done = self._attempt_blocking(call, function)
+        if done is None:
+            self._late(call)
+            return None
+        return self._judged(call, done)
+
+    def _attempt_blocking(self, call: _Call, function: Callable[[], Any]) -> Attempt | None:
+        if self._inline(call.plugin):
+            return attempt(function)
+        future = self._worker(call.plugin).submit(function)
+        try:
+            return future.result(call.policy.budget)
         except TimeoutError:
             return None
 
+    # -- judging ---------------------------------------------------------------------------------
+
+    def _outcome(self, call: _Call, done: Attempt, seconds: float) -> Outcome:
+        if done.error is not None:
+            return Outcome(call.plugin, None, seconds, self._fault(call, done.error))
+        if not _acceptable(call.policy, done.result):
+            if inspect.iscoroutine(done.result):
+                done.result.close()
+            returned = f"returned {type(done.result).__name__}"
+            self._ledger.record(call.plugin, call.hook, FaultType.RUBBISH, returned)
+            return Outcome(call.plugin, None, seconds, FaultType.RUBBISH)
+        self._ledger.success(call.plugin, call.hook)
+        return Outcome(call.plugin, done.result, seconds)
+
+    def _judged(self, call: _Call, done: Attempt) -> Any:
+        if done.error is None:
+            return done.result
+        self._fault(call, done.error)
+        return None
+
+    def _accepted(self, call: _Call, closing: _Closed | None, inner: Any) -> Any:
+        """Return what a wrapper made of the result, or the inner result where that is unusable."""
+        if closing is None:
+            return inner
+        offered = closing.value
+        if call.policy.kind is not Kind.FIRST:
+            if not isinstance(offered, (list, tuple)):
+                self._ledger.record(call.plugin, call.hook, FaultType.WRAPPER)
+                return inner
+            offered = list(offered)
+        if not _acceptable(call.policy, offered):
+            self._ledger.record(call.plugin, call.hook, FaultType.WRAPPER)
+            return inner
+        return offered
+
+    def _fault(self, call: _Call, error: BaseException) -> str:
+        fault = type(error).__name__
+        self._ledger.record(call.plugin, call.hook, fault, innermost(error.__traceback__))
+        return fault
+
+    def _late(self, call: _Call) -> Outcome:
+        self._ledger.record(call.plugin, call.hook, FaultType.TIMEOUT)
+        return Outcome(call.plugin, fault=FaultType.TIMEOUT)
+
     # -- small things ----------------------------------------------------------------------------
+
+    def _abandon(self, tasks: Sequence[asyncio.Task[Outcome]] | set[asyncio.Task[Outcome]]) -> None:
+        for task in tasks:
+            self._abandoned.add(task)
+            task.add_done_callback(self._abandoned.discard)
 
     def _worker(self, plugin: str) -> Worker:
         if plugin not in self._workers:
@@ -386,66 +328,56 @@ class Dispatcher:
             return Deadline.after(budget, self._clock)
         return deadline.within(budget)
 
-    def _implementations(
-        self, hook: str
-    ) -> tuple[list[pluggy.HookImpl], list[pluggy.HookImpl]]:
-        """Return wrappers, outermost first, and the others in call order."""
+    def _calls(
+        self, hook: str, policy: Policy, arguments: Mapping[str, Any]
+    ) -> tuple[list[_Call], list[_Call]]:
+        """Return wrappers, outermost first, and the other implementations in call order."""
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
-        active = [
-            each
-            for each in reversed(caller.get_hookimpls())
-            if not self._ledger.is_quarantined(each.plugin_name, hook)
-        ]
-        return [e for e in active if e.wrapper], [e for e in active if not e.wrapper]
-
-    @staticmethod
-    def _value(policy: Policy, outcomes: Sequence[Outcome]) -> Any:
-        results = [outcome.result for outcome in outcomes if outcome.result is not None]
-        if policy.kind is Kind.FIRST:
-            return results[0] if results else None
-        return results
+        wrappers: list[_Call] = []
+        plain: list[_Call] = []
+        for each in reversed(caller.get_hookimpls()):
+            if not self._ledger.is_quarantined(each.plugin_name, hook):
+                values = tuple(arguments[name] for name in each.argnames)
+                call = _Call(hook, policy, each.plugin_name, each.function, values)
+                (wrappers if each.wrapper else plain).append(call)
+        return wrappers, plain
 
 
-_FAILED = object()
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """What a wrapper returned; None as a value is not None as a fault."""
+
+    value: Any
 
 
-def _invoke(implementation: pluggy.HookImpl, arguments: Mapping[str, Any]) -> Any:
-    return implementation.function(*(arguments[name] for name in implementation.argnames))
-
-
-def _started(implementation: pluggy.HookImpl, arguments: Mapping[str, Any]) -> _Open:
-    generator = _invoke(implementation, arguments)
+def _open(wrapper: _Call) -> Generator[None, Any, Any]:
+    generator: Generator[None, Any, Any] = wrapper()
     next(generator)
-    return _Open(implementation, generator)
+    return generator
 
 
-def _ended(opening: _Open, value: Any) -> Any:
+def _close(generator: Generator[None, Any, Any], value: Any) -> _Closed:
     try:
-        opening.generator.send(value)
+        generator.send(value)
     except StopIteration as stop:
-        return stop.value
-    opening.generator.close()
+        return _Closed(stop.value)
+    generator.close()
     raise RuntimeError("a wrapper has one yield, this one has a second")
 
 
-def _many(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
+def _value(policy: Policy, outcomes: Sequence[Outcome]) -> Any:
+    results = [outcome.result for outcome in outcomes if outcome.result is not None]
+    if policy.kind is Kind.FIRST:
+        return results[0] if results else None
+    return results
 
 
 def _acceptable(policy: Policy, result: Any) -> bool:
     """Whether a result is of the hook's type: one value, or for gathering kinds a list of them."""
     if inspect.isawaitable(result) or inspect.isasyncgen(result):
         return False
-    if policy.result is None or result is None:
+    if policy.result is None or result is None or isinstance(result, policy.result):
         return True
-    if isinstance(result, policy.result):
-        return True
-    if policy.kind is Kind.FIRST:
+    if policy.kind is Kind.FIRST or not isinstance(result, (list, tuple)):
         return False
-    return _many(result) and all(_acceptable(policy, each) for each in result)
-
-
-def _discard(result: Any) -> None:
-    """Close a coroutine that nobody will await, so that the interpreter does not complain."""
-    if inspect.iscoroutine(result):
-        result.close()
+    return all(_acceptable(policy, each) for each in result)

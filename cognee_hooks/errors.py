@@ -42,7 +42,7 @@ class PluginRefused(PluginError):
 class RedactionFailed(CogneeHooksError):
     """A payload could not be redacted, so it must not leave the process.
 
-    Carries names only. The payload, the redactor's exception and its frames are left out on purpose:
+    Carries names only. The payload, the redactor's exception and its frames are left out, since
     they hold the text that was to be protected.
 
     Attributes:
@@ -130,6 +130,7 @@ class ServerFailure(CogneeHooksError):
         name: The server's own error name (the bracketed word of its ``detail``), or "".
         detail: One bounded line of the server's text, without the echoed request.
         retry_after: Seconds that the server asked us to wait, or None.
+        sent: Whether the request may have reached a cognee server.
     """
 
     def __init__(
@@ -140,6 +141,7 @@ class ServerFailure(CogneeHooksError):
         status: int | None = None,
         name: str = "",
         retry_after: float | None = None,
+        sent: bool = True,
     ) -> None:
         super().__init__(f"{kind.value}: {detail}" if detail else kind.value)
         self.kind = kind
@@ -147,11 +149,12 @@ class ServerFailure(CogneeHooksError):
         self.name = name
         self.detail = detail
         self.retry_after = retry_after
+        self.sent = sent
 
     @property
     def ambiguous(self) -> bool:
         """Whether a write may have been stored although it failed for us."""
-        return _MEANINGS[self.kind].ambiguous
+        return self.sent and _MEANINGS[self.kind].ambiguous
 
     @property
     def retryable(self) -> bool:

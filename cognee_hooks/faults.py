@@ -53,8 +53,8 @@ class Fault:
 class FaultLedger:
     """Counts faults and decides who is quarantined.
 
-    Each fault is also logged as a warning on ``cognee_hooks.faults``, which is how a test suite makes
-    swallowed faults loud.
+    Each fault is also logged as a warning on ``cognee_hooks.faults``, which is how a test suite
+    makes swallowed faults loud.
 
     Args:
         clock: Epoch seconds.

@@ -7,8 +7,8 @@ What holds for all of them:
   plugin runs on a thread of that plugin's own, one call at a time, and may block until the budget
   ends.
 * ``deadline`` is absolute and shared: pass it on to whatever you call.
-* Events are frozen and hold raw text. What leaves the machine goes through ``context.redact`` first;
-  the services refuse anything else.
+* Events are frozen and hold raw text. What leaves the machine goes through ``context.redact``
+  first; the services refuse anything else.
 * A fault is an exception (``SystemExit`` included), a result of another type, or no result in time.
   It is counted under the plugin's name, never shown to the agent and never stops the others. After
   five in a row the plugin is no longer called in that hook for the rest of the session, which
@@ -87,8 +87,8 @@ def cognee_user_prompt_submit(event: UserPromptSubmit, deadline: Deadline) -> An
             otherwise.
 
     Returns:
-        An `AdditionalContext`, a list of them, or None. The text goes into the model's context as it
-        stands, so make untrusted parts harmless.
+        An `AdditionalContext`, a list of them, or None. The text goes into the model's context as
+        it stands, so make untrusted parts harmless.
     """
 
 
@@ -196,8 +196,9 @@ def cognee_dataset_changed(event: DatasetChanged, deadline: Deadline) -> Any:
 def cognee_store_entry(request: StoreRequest, deadline: Deadline) -> Any:
     """Take charge of a captured entry.
 
-    Called once an entry, in the order of capture. Whoever returns a receipt has taken over: the entry
-    is stored, kept on disk, or dropped for a stated reason. Without a taker the core sends it.
+    Called once an entry, in the order of capture. Whoever returns a receipt has taken over: the
+    entry is stored, kept on disk, or dropped for a stated reason. Without a taker the core sends
+    it.
 
     Args:
         request: The redacted entry with the session and dataset that it was captured for.
@@ -251,9 +252,7 @@ def cognee_status_segments(deadline: Deadline) -> Any:
     on_fault="the next plugin is asked; without a renderer there is no status line",
     result=str,
 )
-def cognee_render_status(
-    segments: list[StatusSegment], max_width: int, deadline: Deadline
-) -> Any:
+def cognee_render_status(segments: list[StatusSegment], max_width: int, deadline: Deadline) -> Any:
     """Render the status line.
 
     Called at each rendering with all segments, highest priority first.

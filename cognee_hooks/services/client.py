@@ -17,6 +17,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode, urlsplit
@@ -48,6 +49,18 @@ _SENDING = ".send_request_headers.started"
 _CONNECTING = "connection.connect_tcp.started"
 
 _log = logging.getLogger("cognee_hooks.client")
+_logging_in: ContextVar[bool] = ContextVar("_logging_in", default=False)
+
+
+class _NoLoginCookie(logging.Filter):
+    """Keeps the answer to our login out of the connection pool's own debug log.
+
+    The pool logs the headers of every answer, and this one's set a cookie that is a credential.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a record may be logged."""
+        return not (_logging_in.get() and "receive_response_headers" in record.getMessage())
 
 
 class KeySource(Protocol):
@@ -106,6 +119,7 @@ class CogneeClient(ServerApi):
         self._keys = keys
         self._chain = keys if isinstance(keys, KeyChain) else None
         self._transport = transport
+        self._login_filter = _NoLoginCookie()
         self._kept: httpx.AsyncClient | None = None
         self._single: httpx.AsyncClient | None = None
         if self._chain is not None:
@@ -117,6 +131,7 @@ class CogneeClient(ServerApi):
 
     async def aclose(self) -> None:
         """Close all connections; a later call opens new ones."""
+        logging.getLogger("httpcore.http11").removeFilter(self._login_filter)
         clients = (self._kept, self._single)
         self._kept = self._single = None
         for client in clients:
@@ -177,18 +192,20 @@ class CogneeClient(ServerApi):
         form: Mapping[str, str] | None = None,
         json: Mapping[str, str] | None = None,
     ) -> tuple[int, object]:
-        answer = await self._exchange(
-            Call(
-                method=method,
-                path=path,
-                headers=headers or {},
-                form=form,
-                json=json,
-                repeatable=method == "GET",
-                limit=SMALL_BODY,
-            ),
-            deadline,
+        call = Call(
+            method=method,
+            path=path,
+            headers=headers or {},
+            form=form,
+            json=json,
+            repeatable=method == "GET",
+            limit=SMALL_BODY,
         )
+        marked = _logging_in.set(True)
+        try:
+            answer = await self._exchange(call, deadline)
+        finally:
+            _logging_in.reset(marked)
         return answer.status, answer.document
 
     # -- the wire ----------------------------------------------------------------------------------
@@ -228,8 +245,8 @@ class CogneeClient(ServerApi):
         left = deadline.remaining()
         if not left:
             return ServerFailure(FailureKind.TIMED_OUT, "no time was left to ask", sent=False)
-        client = self._client(repeatable=call.repeatable)
         try:
+            client = self._client(repeatable=call.repeatable)
             request = client.build_request(
                 call.method,
                 self.base_url + call.path,
@@ -245,7 +262,7 @@ class CogneeClient(ServerApi):
             return ServerFailure(FailureKind.TIMED_OUT, detail, sent=progress.sent)
         except ServerFailure as failure:
             return failure
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, OSError) as error:
             return _transport_failure(error, sent=progress.sent)
 
     def _client(self, *, repeatable: bool) -> httpx.AsyncClient:
@@ -262,6 +279,7 @@ class CogneeClient(ServerApi):
 
         transport = self._transport
         if transport is None:
+            logging.getLogger("httpcore.http11").addFilter(self._login_filter)
             transport = httpx.AsyncHTTPTransport(
                 # Loading the certificates takes longer than most requests on loopback.
                 verify=_tls() if self.base_url.startswith("https:") else False,
@@ -355,7 +373,8 @@ def _transport_failure(error: Exception, *, sent: bool) -> ServerFailure:
         elif any(isinstance(each, ssl.SSLError) for each in causes):
             detail = "the server's certificate or TLS handshake is not acceptable"
         return ServerFailure(kind, detail, sent=False)
-    if isinstance(error, httpx.TransportError):
+    # Of TLS errors in the middle of an answer the library lets the original through.
+    if isinstance(error, (httpx.TransportError, OSError)):
         return ServerFailure(FailureKind.LOST, "the connection broke", sent=sent)
     detail = f"the request could not be made ({type(error).__name__}); check the server URL"
     return ServerFailure(FailureKind.MISCONFIGURED, detail, sent=sent)

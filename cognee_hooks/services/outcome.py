@@ -168,6 +168,8 @@ def failure_of(
         status=status,
         name=error.name,
         retry_after=parse_retry_after(known.get("retry-after")),
+        # A stranger that says no has not passed the request on to a cognee server.
+        sent=kind is not FailureKind.MISCONFIGURED,
     )
 
 

@@ -1,0 +1,1 @@
+"""Keeps prompts, answers and tool traces, with secrets taken out."""

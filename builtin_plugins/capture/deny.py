@@ -1,0 +1,111 @@
+"""Files that are never captured: a call that touches one is left out as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from builtin_plugins.capture.globs import Globs
+from builtin_plugins.capture.shell import words
+
+DEFAULT_DENY = (
+    ".env",
+    ".env.*",
+    ".envrc",
+    "*/.env/*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.ppk",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    ".npmrc",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".pypirc",
+    ".htpasswd",
+    ".git-credentials",
+    ".vault-token",
+    "kubeconfig",
+    "*.kubeconfig",
+    "secrets.*",
+    "credentials.*",
+    "*/.aws/credentials",
+    "*/.ssh",
+    "*/.ssh/*",
+    "*/.gnupg",
+    "*/.gnupg/*",
+    "*/.kube/config",
+    "*/.docker/config.json",
+    "*/gcloud/application_default_credentials.json",
+)
+"""Matched without regard to case against the last part of a path and against the whole of it."""
+
+PATH_KEYS = frozenset(
+    "destination dir directory file file_path filename filepath files notebook_path path paths "
+    "source src target target_file uri url".split()
+)
+"""Arguments that name files, compared in lower case."""
+
+COMMAND_KEYS = frozenset({"args", "argv", "cmd", "command", "input", "script"})
+"""Arguments that hold command lines."""
+
+_DEPTH = 32
+_WORD_EDGE = re.compile(r"^[<>@&\d]*|[,:]+$")
+
+
+class DenyList:
+    """Decides whether a tool call touches a file that is never captured.
+
+    Args:
+        extra: The user's own patterns.
+    """
+
+    def __init__(self, extra: Iterable[str] = ()) -> None:
+        self._globs = Globs([*DEFAULT_DENY, *extra], ignore_case=True)
+        self.bad = self._globs.bad
+
+    def refuses(self, tool_input: Mapping[str, Any]) -> bool:
+        """Whether any path argument, or any word of a command line, is on the list."""
+        return any(self._is_denied(candidate) for candidate in _candidates(tool_input, "", _DEPTH))
+
+    def _is_denied(self, path: str) -> bool:
+        path = unquote(path.removeprefix("file://")).replace("\\", "/").rstrip("/")
+        if not path:
+            return False
+        whole = "/" + path.lstrip("/")
+        return self._globs.match(whole.rsplit("/", 1)[-1]) or self._globs.match(whole)
+
+
+def _candidates(value: Any, key: str, depth: int) -> Iterator[str]:
+    """Yield what may be a path: values under path keys, and words of command lines."""
+    if isinstance(value, str):
+        if key in PATH_KEYS:
+            yield value
+        elif key in COMMAND_KEYS:
+            yield from _words_that_may_be_paths(value)
+    elif depth and isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _candidates(inner, str(name).lower(), depth - 1)
+    elif depth and isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _candidates(inner, key, depth - 1)
+
+
+def _words_that_may_be_paths(command: str) -> Iterator[str]:
+    for word in words(command):
+        bare = _WORD_EDGE.sub("", word)
+        yield bare
+        # --env-file=.env, if=/path, host:/path and -o/path
+        for separator in "=:@<>":
+            if separator in bare:
+                yield bare.rsplit(separator, 1)[-1]

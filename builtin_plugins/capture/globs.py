@@ -1,0 +1,61 @@
+"""Name patterns: ``*``, ``?``, ``[…]``, and ``[!…]`` or ``[^…]`` for what must not be there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+class Globs:
+    """A set of patterns that are matched against whole names.
+
+    ``*`` also matches ``/`` and line feeds, an opening bracket without its closing one stands for
+    itself, and an empty class matches nothing.
+
+    Args:
+        patterns: The patterns. One that cannot be used is left out and listed in ``bad``.
+        ignore_case: Compare without regard to case.
+    """
+
+    def __init__(self, patterns: Iterable[str], *, ignore_case: bool = False) -> None:
+        flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+        self.bad: list[str] = []
+        self._compiled: list[re.Pattern[str]] = []
+        for pattern in patterns:
+            try:
+                self._compiled.append(re.compile(_translated(pattern), flags))
+            except re.error:
+                self.bad.append(pattern)
+
+    def match(self, name: str) -> bool:
+        """Whether any pattern matches the whole name."""
+        return any(pattern.fullmatch(name) for pattern in self._compiled)
+
+
+def _translated(pattern: str) -> str:
+    parts: list[str] = []
+    position = 0
+    while position < len(pattern):
+        character = pattern[position]
+        position += 1
+        if character == "*":
+            # A run of stars is one star; several would make matching needlessly slow.
+            if parts[-1:] != [".*"]:
+                parts.append(".*")
+        elif character == "?":
+            parts.append(".")
+        elif character == "[" and (end := pattern.find("]", position)) >= 0:
+            parts.append(_class(pattern[position:end]))
+            position = end + 1
+        else:
+            parts.append(re.escape(character))
+    return "".join(parts)
+
+
+def _class(body: str) -> str:
+    negated = body[:1] in {"!", "^"}
+    members = body[1:] if negated else body
+    if not members:
+        return "." if negated else "(?!)"
+    escaped = re.sub(r"([\\\]\[^&~|])", r"\\\1", members)
+    return f"[{'^' if negated else ''}{escaped}]"

@@ -1,0 +1,198 @@
+"""Hook implementations of capture."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from builtin_plugins.capture.deny import DenyList
+from builtin_plugins.capture.globs import Globs
+from builtin_plugins.capture.settings import CaptureSettings
+from builtin_plugins.capture.shell import runs_own_program
+from builtin_plugins.capture.summary import headline, response_text, summary
+from cognee_hooks import PluginContext, hookimpl
+from cognee_hooks.errors import RedactionFailed
+from cognee_hooks.events import PostToolUse, PostToolUseFailure, Stop, UserPromptSubmit
+from cognee_hooks.faults import DropReason
+from cognee_hooks.results import CheckResult, CheckStatus, StoreRequest
+
+MIN_PROMPT = 5
+MAX_PARAMS = 20
+"""Arguments of a call that are kept; the server keeps no more."""
+MAX_PARAM_BYTES = 4000
+MAX_ERROR_BYTES = 500
+OWN_TOOL_PREFIX = "cognee_"
+
+
+class CapturePlugin:
+    """Pairs prompts with answers, and notes tool calls down.
+
+    The hooks return at once. Redacting and storing happen in the background, one after the other,
+    so that entries keep the order in which things happened.
+    """
+
+    def __init__(self, context: PluginContext) -> None:
+        self._context = context
+        self._settings = context.settings(CaptureSettings)
+        self._tools = Globs(self._settings.tools)
+        self._deny = DenyList(self._settings.deny_paths)
+        self._in_order = asyncio.Lock()
+        self._parked: dict[str, Any] = context.state.read()
+
+    @hookimpl
+    def cognee_user_prompt_submit(self, event: UserPromptSubmit) -> None:
+        """Park the prompt until its answer comes."""
+        if self._on and not event.machine_made and not event.agent_id:
+            self._context.spawn(self._park(event))
+
+    @hookimpl
+    def cognee_stop(self, event: Stop) -> None:
+        """Store the parked prompt with its answer."""
+        if self._on and not event.agent_id:
+            self._context.spawn(self._store_turn(event))
+
+    @hookimpl
+    def cognee_post_tool_use(self, event: PostToolUse) -> None:
+        """Note down a call that succeeded."""
+        if self._wanted(event.tool_name, event.tool_input):
+            self._context.spawn(self._store_trace(event, response_text(event.tool_response), ""))
+
+    @hookimpl
+    def cognee_post_tool_use_failure(self, event: PostToolUseFailure) -> None:
+        """Note down a call that failed."""
+        if self._wanted(event.tool_name, event.tool_input):
+            self._context.spawn(self._store_trace(event, event.error, event.error or "failed"))
+
+    @hookimpl
+    def cognee_doctor_checks(self) -> CheckResult:
+        """Tell whether capture is on and whether all patterns can be used."""
+        if not self._on:
+            return CheckResult(
+                name="capture",
+                status=CheckStatus.INFO,
+                detail="off",
+                remedy="set COGNEE_CAPTURE=true to keep prompts, answers and tool calls",
+            )
+        bad = self._tools.bad + self._deny.bad
+        if bad:
+            return CheckResult(
+                name="capture",
+                status=CheckStatus.WARNING,
+                detail=f"patterns that cannot be used: {', '.join(bad)}",
+                remedy="mend COGNEE_CAPTURE_TOOLS or COGNEE_CAPTURE_DENY_PATHS",
+            )
+        return CheckResult(name="capture", status=CheckStatus.OK, detail="on")
+
+    # -- turns -----------------------------------------------------------------------------------
+
+    async def _park(self, event: UserPromptSubmit) -> None:
+        async with self._in_order:
+            prompt = event.prompt.strip()
+            question = ""
+            if len(prompt) >= MIN_PROMPT and not prompt.startswith("/"):
+                question = await self._redacted(prompt, self._settings.max_question_bytes)
+            same_turn = event.prompt_id and self._parked.get("prompt_id") == event.prompt_id
+            if question or not same_turn:
+                self._save({"question": question, "prompt_id": event.prompt_id})
+
+    async def _store_turn(self, event: Stop) -> None:
+        async with self._in_order:
+            question = self._parked.get("question")
+            self._save({})
+            # Without its question an answer is noise: the prompt was short, private or a command.
+            if not isinstance(question, str) or not question:
+                return
+            message = event.last_assistant_message.strip()
+            answer = await self._redacted(message, self._settings.max_answer_bytes)
+            session = self._context.session
+            await self._store(
+                {
+                    "type": "qa",
+                    "question": question,
+                    "answer": answer,
+                    "context": f"{session.agent} · dataset {session.dataset}",
+                }
+            )
+
+    # -- traces ----------------------------------------------------------------------------------
+
+    def _wanted(self, tool_name: str, tool_input: Mapping[str, Any]) -> bool:
+        if not self._on:
+            return False
+        reason = self._unwanted_because(tool_name, tool_input)
+        if reason is not None:
+            self._context.drop(reason)
+        return reason is None
+
+    def _unwanted_because(self, tool_name: str, tool_input: Mapping[str, Any]) -> DropReason | None:
+        own_name = tool_name.rsplit("__", 1)[-1].startswith(OWN_TOOL_PREFIX)
+        command = tool_input.get("command")
+        if own_name or (isinstance(command, str) and runs_own_program(command)):
+            return DropReason.OWN_TOOL
+        if not tool_name.strip() or not self._tools.match(tool_name):
+            return DropReason.TOOL_NOT_ALLOWED
+        if self._deny.refuses(tool_input):
+            return DropReason.DENIED_PATH
+        return None
+
+    async def _store_trace(
+        self, event: PostToolUse | PostToolUseFailure, output: str, error: str
+    ) -> None:
+        async with self._in_order:
+            context = self._context
+            try:
+                called = await context.redact(headline(event.tool_input))
+                outcome = await context.redact(output)
+                params = await context.redact(
+                    dict(list(event.tool_input.items())[:MAX_PARAMS]),
+                    max_bytes=MAX_PARAM_BYTES,
+                    flatten=True,
+                )
+                message = await context.redact(error, max_bytes=MAX_ERROR_BYTES)
+            except RedactionFailed:
+                context.drop(DropReason.REDACTION_FAILED)
+                return
+            await self._store(
+                {
+                    "type": "trace",
+                    "origin_function": event.tool_name,
+                    "status": "error" if error else "success",
+                    "method_params": params,
+                    "method_return_value": summary(called.value, outcome.value),
+                    "error_message": message,
+                    "generate_feedback_with_llm": False,
+                }
+            )
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    @property
+    def _on(self) -> bool:
+        return self._context.core.capture and bool(self._context.session.session_id)
+
+    async def _redacted(self, text: str, max_bytes: int) -> str:
+        """Return redacted text; "" where it cannot be made safe, which is counted."""
+        try:
+            return (await self._context.redact(text, max_bytes=max_bytes)).value.strip()
+        except RedactionFailed:
+            self._context.drop(DropReason.REDACTION_FAILED)
+            return ""
+
+    async def _store(self, entry: dict[str, Any]) -> None:
+        session = self._context.session
+        try:
+            redacted = await self._context.redact(entry)
+        except RedactionFailed:
+            self._context.drop(DropReason.REDACTION_FAILED)
+            return
+        await self._context.store(
+            StoreRequest(entry=redacted, session_id=session.session_id, dataset=session.dataset)
+        )
+
+    def _save(self, parked: dict[str, Any]) -> None:
+        self._parked = parked
+        try:
+            self._context.state.write(parked)
+        except OSError as error:
+            self._context.log.warning("prompt parked in memory only: %s", type(error).__name__)

@@ -1,0 +1,1 @@
+"""Puts relevant memory into the model's context before each prompt."""

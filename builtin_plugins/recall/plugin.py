@@ -1,0 +1,219 @@
+"""Hook implementations of recall."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from builtin_plugins.recall import reasons, render
+from builtin_plugins.recall.passages import Memory, memory_in
+from builtin_plugins.recall.settings import RecallSettings
+from cognee_hooks import Deadline, PluginContext, hookimpl
+from cognee_hooks.errors import RedactionFailed, ServerFailure
+from cognee_hooks.events import SessionStart, UserPromptSubmit
+from cognee_hooks.results import AdditionalContext, CheckResult, CheckStatus, StatusSegment
+from cognee_hooks.services.client import DatasetRef
+
+if TYPE_CHECKING:
+    from cognee_hooks.redaction import Redacted
+
+MIN_PROMPT = 5
+"""Shorter prompts ("ok", "yes") carry nothing to search for."""
+MARGIN = 0.1
+"""Seconds kept back so that the outage line still reaches the model in time."""
+PRIORITY = 100
+WARM_UP_QUERY = "session start"
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Counters of this session, kept between processes."""
+
+    total: int = 0
+    with_hits: int = 0
+    last_hits: int = 0
+
+
+class RecallPlugin:
+    """Asks the server for memory that fits the prompt."""
+
+    def __init__(self, context: PluginContext) -> None:
+        self._context = context
+        self._settings = context.settings(RecallSettings)
+        known = context.state.read()
+        self._turns = _Turns(
+            *(_count(known.get(name)) for name in ("total", "with_hits", "last_hits"))
+        )
+
+    @hookimpl
+    async def cognee_session_start(self, event: SessionStart, deadline: Deadline) -> None:
+        """Open the dataset, which takes the server seconds the first time."""
+        if not (self._on and self._settings.warm_up) or event.source == "compact":
+            return
+        query = await self._context.redact(WARM_UP_QUERY)
+        try:
+            await self._ask(query, deadline)
+        except ServerFailure as failure:
+            self._context.services.health.note(failure)
+
+    @hookimpl
+    async def cognee_user_prompt_submit(
+        self, event: UserPromptSubmit, deadline: Deadline
+    ) -> list[AdditionalContext] | None:
+        """Recall for one prompt."""
+        prompt = event.prompt.strip()
+        unsuited = event.machine_made or len(prompt) < MIN_PROMPT or prompt.startswith("/")
+        if not self._on or unsuited:
+            return None
+        limit = Deadline(deadline.at - MARGIN, deadline.clock)
+        try:
+            query = await self._context.redact(prompt, max_bytes=self._settings.max_query_bytes)
+        except RedactionFailed:
+            return [_line(render.outage_line(reasons.NOT_REDACTED))]
+        if len(query.value.strip()) < MIN_PROMPT:
+            return None
+        self._turns.total += 1
+        server, lanes = await asyncio.gather(
+            self._from_server(query, limit), self._from_lanes(query, limit)
+        )
+        self._remember(server.hits + sum(each.hits for each in lanes))
+        return [each for each in (server, *lanes) if each.text]
+
+    @hookimpl
+    def cognee_status_segments(self) -> StatusSegment | None:
+        """Tell how useful memory has been."""
+        turns = self._turns
+        if not turns.total:
+            return None
+        use = (
+            f"{turns.with_hits}/{turns.total} turns had hits this session"
+            if turns.with_hits
+            else f"memory warming up ({turns.total} turns)"
+        )
+        return StatusSegment(text=f"{turns.last_hits} memory hits · {use}", priority=50)
+
+    @hookimpl
+    def cognee_doctor_checks(self) -> CheckResult:
+        """Tell whether recall is on and whether it is paused."""
+        if not self._on:
+            return CheckResult(
+                name="recall",
+                status=CheckStatus.INFO,
+                detail="off",
+                remedy="set COGNEE_RECALL=true and COGNEE_CAPTURE=true to recall memory",
+            )
+        breaker = self._context.services.breaker
+        paused = breaker.state == "open"
+        return CheckResult(
+            name="recall",
+            status=CheckStatus.WARNING if paused else CheckStatus.OK,
+            detail=f"on, at most {self._settings.max_chars} characters; breaker "
+            f"{breaker.describe()}",
+            remedy="recall tries again by itself once the server answers" if paused else "",
+        )
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    @property
+    def _on(self) -> bool:
+        return self._settings.enabled and self._context.core.capture
+
+    async def _from_server(self, query: Redacted[str], limit: Deadline) -> AdditionalContext:
+        services = self._context.services
+        if not services.breaker.allow():
+            return self._outage(reasons.BREAKER_OPEN)
+        if services.health.state == "offline":
+            services.health.probe_soon()
+            return self._outage(reasons.OFFLINE)
+        try:
+            memory = await self._ask(query, limit)
+        except ServerFailure as failure:
+            reason = reasons.reason_of(failure)
+            services.health.note(failure)
+            if reason:
+                services.breaker.failure(failure.kind)
+                return self._outage(reason)
+            memory = Memory()
+        else:
+            services.health.note(None)
+        services.breaker.success()
+        if services.health.single_user:
+            self._context.say(
+                "Cognee memory: this server runs without access control, so all its datasets share "
+                "one store and memory of other projects may come up. Start it with "
+                "ENABLE_BACKEND_ACCESS_CONTROL=true to keep them apart."
+            )
+        return self._rendered(memory)
+
+    async def _ask(self, query: Redacted[str], limit: Deadline) -> Memory:
+        """Ask all datasets that this session reads; one that fails does not silence the others."""
+        read = self._context.core.read_dataset_ids
+        datasets = [DatasetRef(id=each) for each in read] or [self._dataset()]
+        asked = [self._ask_one(query, dataset, limit) for dataset in datasets]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        memory = Memory()
+        failures: list[BaseException] = []
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                failures.append(answer)
+            else:
+                memory.add(answer)
+        if len(failures) == len(answers):
+            raise failures[0]
+        return memory
+
+    async def _ask_one(self, query: Redacted[str], dataset: DatasetRef, limit: Deadline) -> Memory:
+        items = await self._context.services.client.recall(
+            query, dataset=dataset, top_k=self._settings.top_k, deadline=limit
+        )
+        memory = Memory()
+        for item in items:
+            if item.source != "system":
+                own_session = self._context.session.session_id
+                memory.add(memory_in(item.body, query.value, own_session))
+        return memory
+
+    async def _from_lanes(self, query: Redacted[str], limit: Deadline) -> list[AdditionalContext]:
+        found: list[AdditionalContext] = []
+        for lane, texts in await self._context.search_lanes(query.value, limit):
+            block = render.lane_block(lane.name, texts, self._settings.max_chars)
+            found.append(
+                AdditionalContext(text=block.text, priority=lane.priority, hits=block.hits)
+            )
+        return found
+
+    def _rendered(self, memory: Memory) -> AdditionalContext:
+        texts, hits = render.memory_block(memory, self._settings.max_chars)
+        stats = render.stats_line(hits, self._turns.with_hits + bool(hits), self._turns.total)
+        block = render.wrapped(texts, stats, render.DATA_NOTE)
+        return AdditionalContext(text=block, priority=PRIORITY, hits=hits)
+
+    def _outage(self, reason: str) -> AdditionalContext:
+        return _line(render.outage_line(reason, self._context.waiting))
+
+    def _dataset(self) -> DatasetRef:
+        return DatasetRef(name=self._context.session.dataset)
+
+    def _remember(self, hits: int) -> None:
+        turns = self._turns
+        turns.last_hits = hits
+        turns.with_hits += bool(hits)
+        try:
+            self._context.state.write(
+                {"total": turns.total, "with_hits": turns.with_hits, "last_hits": turns.last_hits}
+            )
+        except OSError as error:
+            self._context.log.warning("turn counters not saved: %s", type(error).__name__)
+
+
+def _line(text: str) -> AdditionalContext:
+    return AdditionalContext(text=text, priority=PRIORITY)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+__all__: Sequence[str] = ("RecallPlugin",)

@@ -1,0 +1,20 @@
+"""Names of the plugins that come with the package, and of what cannot be switched off."""
+
+from __future__ import annotations
+
+BUILT_IN_MARKER = "COGNEE_HOOKS_BUILT_INS"
+"""Attribute of the package of built-ins; its name is so common that a stranger may own it."""
+
+BUILT_IN_PACKAGE = "builtin_plugins"
+
+BUILT_INS: dict[str, str] = {
+    "capture": "builtin_plugins.capture.plugin:CapturePlugin",
+    "recall": "builtin_plugins.recall.plugin:RecallPlugin",
+}
+"""Where to load each built-in from, by plugin name."""
+
+ESSENTIAL: dict[str, str] = {
+    "dispatch": "it calls the plugins",
+    "redaction": "nothing may leave the machine without it",
+}
+"""Parts of the core that look like plugins, and why they cannot be blocked."""

@@ -1,0 +1,31 @@
+"""Reads fields out of an agent's payload, whose shape nobody guarantees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def text(payload: Mapping[str, Any], name: str) -> str:
+    """Return a text field; "" where it is missing or something else."""
+    value = payload.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def flag(payload: Mapping[str, Any], name: str) -> bool:
+    """Return a true-or-false field; False where it is missing or something else."""
+    return payload.get(name) is True
+
+
+def number(payload: Mapping[str, Any], name: str) -> float | None:
+    """Return a number field; None where it is missing or something else."""
+    value = payload.get(name)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def mapping(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object field; empty where it is missing, and under ``value`` if something else."""
+    value = payload.get(name)
+    if isinstance(value, Mapping):
+        return value
+    return {} if value is None else {"value": value}

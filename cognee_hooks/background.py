@@ -1,0 +1,63 @@
+"""Work that goes on while the agent does not wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.dispatch import GRACE
+from cognee_hooks.faults import FaultLedger, innermost
+from cognee_hooks.guard import attempt_await
+
+CORE = "core"
+"""Owner of the host's own tasks."""
+
+
+class Background:
+    """The background tasks of one host.
+
+    A task belongs to a plugin; what it raises counts as a fault of that plugin. Tasks are waited
+    for when the host closes, up to its deadline.
+    """
+
+    def __init__(self, ledger: FaultLedger) -> None:
+        self._ledger = ledger
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    def spawn(self, owner: str, work: Coroutine[Any, Any, Any]) -> None:
+        """Start work; once the host is closing, the work is refused and closed unrun."""
+        if self._closing:
+            work.close()
+            return
+        task = asyncio.create_task(self._run(owner, work), name=owner)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def settle(self, deadline: Deadline) -> bool:
+        """Wait for the plugins' tasks, and for those that they start; tells whether all ended.
+
+        The core's own tasks, such as watching the server, go on until ``close``.
+        """
+        while pending := [task for task in self._tasks if task.get_name() != CORE]:
+            if deadline.expired:
+                return False
+            await asyncio.wait(pending, timeout=deadline.remaining())
+        return True
+
+    async def close(self) -> int:
+        """Cancel what still runs and return how many tasks would not end."""
+        self._closing = True
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=GRACE)
+        return len(self._tasks)
+
+    async def _run(self, owner: str, work: Coroutine[Any, Any, Any]) -> None:
+        done = await attempt_await(work)
+        if done.error is not None:
+            where = innermost(done.error.__traceback__)
+            self._ledger.record(owner, "background", type(done.error).__name__, where)

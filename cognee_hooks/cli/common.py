@@ -1,0 +1,116 @@
+"""What several commands share: their host, tables, and JSON output."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.errors import UsageError
+from cognee_hooks.host import Host
+from cognee_hooks.injection import clean
+from cognee_hooks.services.process import current_environ
+
+if TYPE_CHECKING:
+    from cognee_hooks.results import Agent
+    from cognee_hooks.services.client import CogneeClient
+
+DEFAULT_AGENT = "claude-code"
+
+
+def add_host_options(parser: argparse.ArgumentParser, *, agent: bool = True) -> None:
+    """Add the options that decide how a host is made."""
+    parser.add_argument(
+        "-p",
+        dest="plugins",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="load an installed plugin, or with no:NAME leave one out; may be repeated",
+    )
+    if agent:
+        parser.add_argument(
+            "--agent", default=DEFAULT_AGENT, help=f"agent to look at (default: {DEFAULT_AGENT})"
+        )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def make_host(
+    agent: str,
+    plugins: Sequence[str],
+    *,
+    environ: Mapping[str, str] | None = None,
+    session_id: str = "",
+    cwd: str | None = None,
+    client: CogneeClient | None = None,
+) -> Host:
+    """Make a host from the command's environment.
+
+    Args:
+        agent: Short name.
+        plugins: Values of ``-p``.
+        environ: Replaces the process environment.
+        session_id: Our id of the conversation.
+        cwd: Replaces the working directory.
+        client: Replaces the server client.
+    """
+    known = BUILT_IN.get(agent)
+    return Host(
+        agent,
+        environ=current_environ() if environ is None else environ,
+        session_id=session_id,
+        cwd=str(Path.cwd()) if cwd is None else cwd,
+        arguments={"plugins": list(plugins)} if plugins else None,
+        client=client,
+        max_context_bytes=known.max_context_bytes if known else 9_500,
+    )
+
+
+def find_agent(name: str, host: Host | None = None) -> Agent:
+    """Return an adapter.
+
+    Raises:
+        UsageError: No agent has this name.
+    """
+    agents = {**BUILT_IN, **(host.registered.agents if host else {})}
+    if name not in agents:
+        raise UsageError(f"no agent is called {name!r}; there are: {', '.join(sorted(agents))}")
+    return agents[name]
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table that fits the terminal; cells are cleaned of control characters."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(clean(str(cell))) for cell in row))
+    # Without a terminal nothing may be cut off: another program reads it.
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False).print(table)
+
+
+def print_problems(host: Host) -> None:
+    """Print what is wrong with the configuration, on standard error."""
+    for problem in host.settings.problems:
+        print(f"! {problem.source}: {problem.message}", file=sys.stderr)
+    for text in host.registry.problems:
+        print(f"! {text}", file=sys.stderr)

@@ -1,0 +1,74 @@
+"""``cognee-hooks plugins``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from cognee_hooks.cli.common import (
+    add_host_options,
+    add_json_option,
+    make_host,
+    print_json,
+    print_problems,
+    print_table,
+)
+from cognee_hooks.host import Host
+from cognee_hooks.registry import PluginRecord, PluginState
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_host_options(parser)
+    add_json_option(parser)
+    parser.add_argument("--all", action="store_true", help="also those that are not active")
+    parser.add_argument("--hook", metavar="HOOK", help="only those that implement this hook")
+
+
+def run(options: argparse.Namespace) -> int:
+    """List plugins."""
+    host = make_host(options.agent, options.plugins)
+    records = [
+        record
+        for record in host.registry.records
+        if (options.all or record.state is PluginState.ACTIVE)
+        and (not options.hook or options.hook in record.hooks)
+    ]
+    if options.json:
+        print_json([_as_json(host, record) for record in records])
+        return 0
+    print_table(
+        ("plugin", "state", "package", "hooks", "reason"),
+        [
+            (
+                record.name,
+                record.state.value,
+                f"{record.distribution} {record.version}".strip(),
+                ", ".join(hook.removeprefix("cognee_") for hook in record.hooks),
+                record.reason,
+            )
+            for record in records
+        ],
+    )
+    hidden = len(host.registry.records) - len(records)
+    if hidden and not options.all and not options.hook:
+        print(f"{hidden} more not active; --all shows them and why.")
+    print_problems(host)
+    return 0
+
+
+def _as_json(host: Host, record: PluginRecord) -> dict[str, Any]:
+    return {
+        "name": record.name,
+        "distribution": record.distribution,
+        "version": record.version,
+        "state": record.state.value,
+        "reason": record.reason,
+        "hooks": list(record.hooks),
+        "built_in": record.built_in,
+        "load_ms": round(record.load_seconds * 1000, 1),
+        "faults": [
+            {"hook": fault.hook, "type": fault.error_type, "count": fault.count}
+            for fault in host.ledger.faults(record.name)
+        ],
+    }

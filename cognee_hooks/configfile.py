@@ -1,0 +1,160 @@
+"""Reads YAML configuration files; whatever is wrong with one becomes a sentence."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+PROJECT_FILE_NAME = ".cognee-hooks.yaml"
+MAX_BYTES = 64 * 1024
+MAX_SECRET_BYTES = 16 * 1024
+_MAX_LEVELS = 40
+_MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """One file's content.
+
+    Attributes:
+        label: What the file is called in messages.
+        path: Where it lies; None where there is none.
+        values: Its top-level mapping.
+        problems: What could not be used.
+    """
+
+    label: str
+    path: Path | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    @property
+    def plugins(self) -> Mapping[str, Any]:
+        """The ``plugins`` mapping: selection, and one mapping for each plugin's options."""
+        plugins = self.values.get("plugins")
+        return plugins if isinstance(plugins, Mapping) else {}
+
+    def section(self, name: str) -> Mapping[str, Any]:
+        """Return the options of a plugin, or with "" those of the core."""
+        if not name:
+            return {key: value for key, value in self.values.items() if key != "plugins"}
+        section = self.plugins.get(name)
+        return section if isinstance(section, Mapping) else {}
+
+
+def find_project_file(start: Path | None, home: Path | None) -> Path | None:
+    """Look for a project's own file in ``start`` and its parents, up to the repository's root.
+
+    The home folder itself is no project; a link is not followed, since it may lead anywhere.
+    """
+    if start is None or not start.is_absolute():
+        return None
+    for folder in [start, *start.parents][:_MAX_LEVELS]:
+        if folder == home:
+            return None
+        candidate = folder / PROJECT_FILE_NAME
+        # os.path answers False where pathlib raises, such as for a folder that may not be entered.
+        if os.path.isfile(candidate) and not os.path.islink(candidate):
+            return candidate
+        if os.path.lexists(folder / ".git"):
+            return None
+    return None
+
+
+def read_text(path: Path, limit: int) -> str | None:
+    """Return a regular file's text; None where it is missing, no file, or larger than ``limit``."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            data = file.read(limit + 1)
+        except OSError:
+            return None
+    return data.decode("utf-8-sig", "replace") if len(data) <= limit else None
+
+
+def read_yaml(path: Path | None, label: str, environ: Mapping[str, str]) -> ConfigFile:
+    """Read a YAML file whose top level is a mapping.
+
+    ``{$env: NAME}`` stands for a variable's value and ``{$file: path}`` for a small file's text, so
+    that secrets need not stand in the file.
+    """
+    if path is None or not os.path.lexists(path):
+        return ConfigFile(label, path)
+    text = read_text(path, MAX_BYTES)
+    if text is None:
+        message = f"{path} is no readable file of at most {MAX_BYTES} bytes; it is not used."
+        return ConfigFile(label, path, problems=(message,))
+    value, problem = _loaded(path, text)
+    if problem:
+        return ConfigFile(label, path, problems=(problem,))
+    problems: list[str] = []
+    values = _resolved(value, environ, problems, _MAX_DEPTH)
+    return ConfigFile(label, path, values, tuple(problems))
+
+
+def _loaded(path: Path, text: str) -> tuple[Any, str]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        # Aliases can blow a small file up to any size, and no setting needs one.
+        for event in yaml.parse(text, Loader=loader):
+            if isinstance(event, yaml.AliasEvent):
+                return None, f"{path} uses YAML aliases, which are not allowed; it is not used."
+            # A tag on text that does not fit it makes the loader raise errors of many kinds.
+            if getattr(event, "tag", None):
+                return None, f"{path} uses YAML tags, which are not allowed; it is not used."
+        value = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark is not None else ""
+        return None, f"{path} is not valid YAML{where}; it is not used."
+    if value is None:
+        return {}, ""
+    if not isinstance(value, dict):
+        return None, f"{path} must hold names with values; it is not used."
+    return value, ""
+
+
+def _resolved(value: Any, environ: Mapping[str, str], problems: list[str], depth: int) -> Any:
+    if depth == 0:
+        problems.append("values are nested too deeply; the innermost are not used.")
+        return None
+    if isinstance(value, dict):
+        if len(value) == 1 and next(iter(value)) in ("$env", "$file"):
+            return _indirect(*next(iter(value.items())), environ, problems)
+        if not all(isinstance(key, str) for key in value):
+            problems.append("names that are no text are not used; put them in quotes.")
+        return {
+            key: _resolved(each, environ, problems, depth - 1)
+            for key, each in value.items()
+            if isinstance(key, str)
+        }
+    if isinstance(value, list):
+        return [_resolved(each, environ, problems, depth - 1) for each in value]
+    return value if isinstance(value, (str, bool, int, float)) else None
+
+
+def _indirect(
+    kind: str, target: Any, environ: Mapping[str, str], problems: list[str]
+) -> str | None:
+    name = str(target)
+    if kind == "$env":
+        if name not in environ:
+            problems.append(f"the variable {name} named by $env is not set.")
+        return environ.get(name)
+    path = Path(name.replace("~", environ.get("HOME", "~"), 1) if name.startswith("~/") else name)
+    text = read_text(path, MAX_SECRET_BYTES)
+    if text is None:
+        problems.append(f"the file {name} named by $file cannot be read.")
+        return None
+    return text.rstrip("\r\n")

@@ -1,0 +1,170 @@
+"""What a plugin gets to work with: one `PluginContext`, handed to its factory."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from cognee_hooks.deadline import Clock, Deadline
+from cognee_hooks.faults import DropReason, NoticeLevel
+from cognee_hooks.results import Lane, StoreReceipt, StoreRequest
+
+if TYPE_CHECKING:
+    from cognee_hooks.core_settings import CoreSettings
+    from cognee_hooks.redaction import Redacted
+    from cognee_hooks.services.bundle import Services
+    from cognee_hooks.services.session_state import SessionState
+    from cognee_hooks.settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The conversation that a host serves.
+
+    Attributes:
+        agent: Short name of the agent, such as ``claude-code``.
+        session_id: Our id, safe for the server and for file names; "" where there is no session,
+            such as in ``cognee-hooks plugins``.
+        cwd: Working directory, or "".
+        dataset: Dataset that the session reads and writes.
+    """
+
+    agent: str
+    session_id: str
+    cwd: str
+    dataset: str
+
+
+class HostPort(Protocol):
+    """What the host does for plugins."""
+
+    @property
+    def waiting(self) -> int:
+        """Entries that are captured and not yet at the server."""
+        ...
+
+    async def redact(self, value: T, *, max_bytes: int | None, flatten: bool) -> Redacted[T]:
+        """See `PluginContext.redact`."""
+        ...
+
+    async def store(self, request: StoreRequest) -> StoreReceipt:
+        """See `PluginContext.store`."""
+        ...
+
+    def spawn(self, plugin: str, work: Coroutine[Any, Any, None]) -> None:
+        """See `PluginContext.spawn`."""
+        ...
+
+    async def search_lanes(self, query: str, deadline: Deadline) -> list[tuple[Lane, list[str]]]:
+        """See `PluginContext.search_lanes`."""
+        ...
+
+    def say(self, text: str, level: NoticeLevel) -> None:
+        """See `PluginContext.say`."""
+        ...
+
+    def drop(self, reason: DropReason) -> None:
+        """See `PluginContext.drop`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginContext:
+    """Everything that a plugin may use. Keep it on the instance; there is one for each session.
+
+    Attributes:
+        plugin: The plugin's registered name.
+        session: The conversation.
+        core: The core's own options.
+        services: Server client, health, breaker, paths.
+        state: This plugin's small state of this session, kept on disk between processes.
+        log: Logger for technical lines; never log a payload.
+        clock: Monotonic seconds.
+        now: Epoch seconds.
+        random: Source of jitter.
+    """
+
+    plugin: str
+    session: Session
+    core: CoreSettings
+    services: Services
+    state: SessionState
+    log: logging.Logger
+    _host: HostPort = field(repr=False)
+    _settings: Settings = field(repr=False)
+    clock: Clock = time.monotonic
+    now: Callable[[], float] = time.time
+    random: random.Random = field(default_factory=random.Random)
+
+    def settings(self, options: type[T]) -> T:
+        """Return this plugin's options.
+
+        Args:
+            options: A frozen dataclass whose fields are made with ``cognee_hooks.option``. In YAML
+                they stand under ``plugins: <plugin name>:``.
+
+        Returns:
+            An instance with the values in force. Bad values are replaced by defaults and
+            reported in ``cognee-hooks config``.
+        """
+        return self._settings.resolve(self.plugin, options)
+
+    async def redact(
+        self, value: T, *, max_bytes: int | None = None, flatten: bool = False
+    ) -> Redacted[T]:
+        """Make a value safe to leave the process.
+
+        Args:
+            value: Text or a JSON-like value. `Redacted` parts inside are taken as they are.
+            max_bytes: Cut each string to so many UTF-8 bytes, after redaction.
+            flatten: Turn the values of a dict into strings.
+
+        Returns:
+            The safe value, the only thing that the services send.
+
+        Raises:
+            RedactionFailed: It cannot be made safe; the payload must be dropped.
+        """
+        return await self._host.redact(value, max_bytes=max_bytes, flatten=flatten)
+
+    async def store(self, request: StoreRequest) -> StoreReceipt:
+        """Hand over a captured entry; see ``cognee_store_entry``."""
+        return await self._host.store(request)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run work in the background of the session; it is waited for when the session ends.
+
+        An exception of it counts as a fault of this plugin.
+        """
+        self._host.spawn(self.plugin, work)
+
+    def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
+        """Show the person at the agent one line, once a session."""
+        self._host.say(text, level)
+
+    def drop(self, reason: DropReason) -> None:
+        """Count a payload that is not kept."""
+        self._host.drop(reason)
+
+    async def search_lanes(self, query: str, deadline: Deadline) -> list[tuple[Lane, list[str]]]:
+        """Ask all recall lanes that plugins registered.
+
+        Args:
+            query: The redacted prompt.
+            deadline: When to go on without those that have not answered.
+
+        Returns:
+            What was found, lane by lane.
+        """
+        return await self._host.search_lanes(query, deadline)
+
+    @property
+    def waiting(self) -> int:
+        """Entries that are captured and not yet at the server."""
+        return self._host.waiting

@@ -1,0 +1,392 @@
+"""The host of one agent session: settings, plugins, services, and one typed method an event."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Coroutine, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cognee_hooks.background import CORE, Background
+from cognee_hooks.context import PluginContext, Session
+from cognee_hooks.core_settings import CoreSettings, decide_mode
+from cognee_hooks.deadline import Clock, Deadline
+from cognee_hooks.dispatch import Called, Dispatcher
+from cognee_hooks.errors import RedactionFailed
+from cognee_hooks.events import (
+    DatasetChanged,
+    Event,
+    PostToolUse,
+    PostToolUseFailure,
+    PreCompact,
+    ServerStateChanged,
+    SessionEnd,
+    SessionStart,
+    Stop,
+    UserPromptSubmit,
+)
+from cognee_hooks.faults import DropReason, Drops, FaultLedger, NoticeLevel, Notices
+from cognee_hooks.identity import Credentials
+from cognee_hooks.injection import join_sections, strip_injected
+from cognee_hooks.lanes import search_lanes
+from cognee_hooks.redaction import Redacted, RedactionPipeline
+from cognee_hooks.registration import Registered, register
+from cognee_hooks.registry import Registry
+from cognee_hooks.results import (
+    Lane,
+    StatusSegment,
+    StoreReceipt,
+    StoreRequest,
+    StoreState,
+)
+from cognee_hooks.services.bundle import Services, make_services
+from cognee_hooks.services.names import safe_session_id
+from cognee_hooks.services.paths import Paths
+from cognee_hooks.services.session_state import SessionState
+from cognee_hooks.settings import Settings
+from cognee_hooks.writer import DirectWriter
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from cognee_hooks.services.client import CogneeClient
+
+T = TypeVar("T")
+
+SETTLE_SECONDS = 1.0
+"""Share of the session-end budget in which captures that are still being redacted may finish."""
+DRAIN_SECONDS = 20.0
+"""Longest that one background attempt to empty the queue goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAnswer:
+    """What a prompt gets.
+
+    Attributes:
+        context: Text for the model's context; "" for nothing.
+        hits: Memory items in it.
+    """
+
+    context: str
+    hits: int
+
+
+class Host:
+    """One agent session.
+
+    Making a host reads the configuration and loads the plugins; it needs no event loop and does not
+    touch the network. ``start`` begins the background work, ``close`` ends it. All methods belong
+    to the event loop in which ``start`` ran.
+
+    Args:
+        agent: Short name of the agent, such as ``claude-code``.
+        environ: The environment that configures the session. The process's own is never read.
+        session_id: Id of the conversation; made up where "".
+        cwd: Working directory of the session, where a project file is looked for.
+        arguments: Settings that beat every other source, by name (``dataset``, ``recall.top_k``).
+        plugins: Plugins that are not installed, by name.
+        client: Replaces the server client, for dry runs.
+        entry_points: Replaces the scan for installed plugins, for tests.
+        max_context_bytes: UTF-8 bytes of context that the agent takes.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        *,
+        environ: Mapping[str, str],
+        session_id: str = "",
+        cwd: str = "",
+        arguments: Mapping[str, object] | None = None,
+        plugins: Mapping[str, object] | None = None,
+        client: CogneeClient | None = None,
+        entry_points: Iterable[EntryPoint] | None = None,
+        max_context_bytes: int = 9_500,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self._max_context_bytes = max_context_bytes
+        self.paths = Paths.of(environ, agent)
+        self.settings = Settings.load(
+            environ,
+            config_file=self.paths.config_file,
+            env_file=self.paths.env_file,
+            project_dir=Path(cwd) if cwd else None,
+            arguments=arguments,
+        )
+        self.core = self.settings.resolve("", CoreSettings)
+        self.mode = decide_mode(self.settings, self.core, agent)
+        self.session = self._session(agent, session_id, cwd)
+        self.notices = Notices()
+        self.drops = Drops()
+        self.ledger = FaultLedger(on_quarantine=self._quarantined)
+        self.registry = Registry(
+            self.settings.plugins, strict=self.core.strict_plugins, entry_points=entry_points
+        )
+        self.dispatcher = Dispatcher(
+            self.registry.manager,
+            self.registry.policies,
+            self.ledger,
+            inline=self.registry.is_built_in,
+            budgets={"cognee_user_prompt_submit": self.core.recall_timeout_ms / 1000},
+            clock=clock,
+        )
+        self.services: Services = make_services(
+            self.core,
+            self.mode,
+            self.paths,
+            key_source=self.settings.get_source("", "api_key"),
+            clock=clock,
+            client=client,
+        )
+        self.credentials = Credentials(self.dispatcher, self.services.keys, self.mode.url)
+        self.services.client.use_credentials(self.credentials)
+        self.registry.load(self._context, (plugins or {}).items())
+        self.registered: Registered = register(self.registry, self.dispatcher)
+        self.redaction: RedactionPipeline = self._pipeline()
+        self.background = Background(self.ledger)
+        self.writer = DirectWriter(
+            self.services.client,
+            self.services.health,
+            self.drops.count,
+            limit=self.core.buffer_limit,
+            clock=clock,
+        )
+
+    # -- life ------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin background work: watching the server's health."""
+        self.services.health.subscribe(self._server_state_changed)
+        health = self.services.health
+        self.background.spawn(CORE, health.run(pending=lambda: self.waiting > 0, ready=self._drain))
+
+    async def close(self, deadline: Deadline) -> int:
+        """End the session's work.
+
+        Args:
+            deadline: Until when captures may still be sent.
+
+        Returns:
+            How many captured entries could not be sent.
+        """
+        self.services.health.stop()
+        await self.flush(deadline)
+        lost = self.writer.abandon()
+        await self.background.close()
+        await self.services.client.aclose()
+        self.dispatcher.close()
+        return lost
+
+    async def flush(self, deadline: Deadline) -> None:
+        """Finish captures that are on their way and send what waits."""
+        await self.background.settle(deadline)
+        if self.writer.waiting:
+            await self.writer.drain(deadline)
+
+    # -- events ----------------------------------------------------------------------------------
+
+    async def session_start(self, event: SessionStart) -> None:
+        """A conversation begins; returns at once."""
+        self.background.spawn(CORE, self._call("cognee_session_start", event))
+
+    async def user_prompt_submit(
+        self, event: UserPromptSubmit, deadline: Deadline | None = None
+    ) -> PromptAnswer:
+        """The user sent a prompt; returns what the model should know.
+
+        Blocks that we injected earlier and that came back inside the prompt are cut out first.
+
+        Args:
+            event: The prompt.
+            deadline: The agent's own limit, if it is earlier than the recall budget.
+        """
+        event = replace(event, prompt=strip_injected(event.prompt))
+        called = await self._call("cognee_user_prompt_submit", event, deadline)
+        sections = _flat(called.value)
+        return PromptAnswer(
+            context=join_sections(sections, self._max_context_bytes),
+            hits=sum(section.hits for section in sections),
+        )
+
+    async def post_tool_use(self, event: PostToolUse) -> None:
+        """A tool call succeeded."""
+        await self._call("cognee_post_tool_use", event)
+
+    async def post_tool_use_failure(self, event: PostToolUseFailure) -> None:
+        """A tool call failed."""
+        await self._call("cognee_post_tool_use_failure", event)
+
+    async def stop(self, event: Stop) -> None:
+        """The agent finished its answer."""
+        await self._call("cognee_stop", event)
+
+    async def pre_compact(self, event: PreCompact) -> None:
+        """The agent is about to compact its transcript; returns at once."""
+        self.background.spawn(CORE, self._call("cognee_pre_compact", event))
+
+    async def session_end(self, event: SessionEnd, deadline: Deadline | None = None) -> None:
+        """The conversation ends: captures settle, plugins are told in order, the rest is sent."""
+        budget = self.registry.policies["cognee_session_end"].budget
+        limit = (deadline or Deadline.after(budget, self._clock)).within(budget)
+        await self.background.settle(limit.within(SETTLE_SECONDS))
+        await self._call("cognee_session_end", event, limit)
+        await self.writer.drain(limit)
+
+    async def dataset_changed(self, event: DatasetChanged) -> None:
+        """The session reads and writes another dataset from now on."""
+        await self._call("cognee_dataset_changed", event)
+
+    async def dispatch(self, event: Event, deadline: Deadline | None = None) -> PromptAnswer | None:
+        """Pass an event to its method; returns the answer to a prompt, None for all else."""
+        if isinstance(event, UserPromptSubmit):
+            return await self.user_prompt_submit(event, deadline)
+        if isinstance(event, SessionEnd):
+            await self.session_end(event, deadline)
+            return None
+        handlers: dict[type[Event], Any] = {
+            SessionStart: self.session_start,
+            PostToolUse: self.post_tool_use,
+            PostToolUseFailure: self.post_tool_use_failure,
+            Stop: self.stop,
+            PreCompact: self.pre_compact,
+        }
+        await handlers[type(event)](event)
+        return None
+
+    async def status_line(self, max_width: int = 120) -> str:
+        """Return the status line, or "" where no plugin renders one."""
+        called = await self.dispatcher.call("cognee_status_segments")
+        segments: list[StatusSegment] = sorted(_flat(called.value), key=lambda each: -each.priority)
+        line = await self.dispatcher.call(
+            "cognee_render_status", segments=segments, max_width=max_width
+        )
+        return line.value or ""
+
+    # -- what plugins use (HostPort) -------------------------------------------------------------
+
+    async def search_lanes(self, query: str, deadline: Deadline) -> list[tuple[Lane, list[str]]]:
+        """Ask the recall lanes of the plugins; see `PluginContext.search_lanes`."""
+        lanes = self.registered.lanes
+        return await search_lanes(
+            lanes.values(), self.registered.lane_owners, self.ledger, query, deadline
+        )
+
+    @property
+    def waiting(self) -> int:
+        """Entries that are captured and not yet at the server."""
+        return self.writer.waiting
+
+    async def redact(
+        self, value: T, *, max_bytes: int | None = None, flatten: bool = False
+    ) -> Redacted[T]:
+        """Make a value safe to leave the process; see `PluginContext.redact`."""
+        try:
+            return await self.redaction.redact(value, max_bytes=max_bytes, flatten=flatten)
+        except RedactionFailed as failure:
+            self.say(
+                f"Cognee memory: {failure}. Nothing of it was sent or stored; see "
+                "`cognee-hooks doctor`.",
+            )
+            raise
+
+    async def store(self, request: StoreRequest) -> StoreReceipt:
+        """Hand a captured entry to the plugin that takes charge of it, or to the core's writer."""
+        if not isinstance(request.entry, Redacted):
+            raise TypeError("only redacted entries are stored")
+        called = await self.dispatcher.call("cognee_store_entry", request=request)
+        receipt: StoreReceipt | None = called.value
+        if receipt is None:
+            receipt = self.writer.accept(request)
+            self._drain()
+        if receipt.state is StoreState.DROPPED:
+            self.say(f"Cognee memory: a captured entry was dropped ({receipt.reason}).")
+        return receipt
+
+    def spawn(self, plugin: str, work: Coroutine[Any, Any, None]) -> None:
+        """Run work of a plugin in the background."""
+        self.background.spawn(plugin, work)
+
+    def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
+        """Queue one line for the person at the agent."""
+        self.notices.say(text, level)
+
+    def drop(self, reason: DropReason) -> None:
+        """Count a payload that is not kept."""
+        self.drops.count(reason)
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    async def _call(self, hook: str, event: object, deadline: Deadline | None = None) -> Called:
+        return await self.dispatcher.call(hook, deadline=deadline, event=event)
+
+    def _drain(self) -> None:
+        if not self.writer.sending and self.services.health.state != "offline":
+            limit = Deadline.after(DRAIN_SECONDS, self._clock)
+            self.background.spawn(CORE, self.writer.drain(limit))
+
+    def _server_state_changed(self, event: ServerStateChanged) -> None:
+        self.background.spawn(CORE, self._call("cognee_server_state_changed", event))
+        if event.current == "ok":
+            self._drain()
+
+    def _quarantined(self, plugin: str, hook: str) -> None:
+        self.say(
+            f"Cognee memory: plugin {plugin} failed five times in a row in {hook} and is switched "
+            "off there for this session; see `cognee-hooks doctor`."
+        )
+
+    def _session(self, agent: str, session_id: str, cwd: str) -> Session:
+        prefix = self.core.session_prefix or agent
+        chosen = self.core.session_id or session_id or f"{prefix}_{secrets.token_hex(4)}"
+        return Session(
+            agent=agent,
+            session_id=safe_session_id(chosen),
+            cwd=cwd,
+            dataset=self.core.dataset,
+        )
+
+    def _context(self, plugin: str) -> PluginContext:
+        return PluginContext(
+            plugin=plugin,
+            session=self.session,
+            core=self.core,
+            services=self.services,
+            state=SessionState.of(self.paths.sessions_dir, self.session.session_id, plugin),
+            log=logging.getLogger(f"cognee_hooks.plugins.{plugin}"),
+            clock=self._clock,
+            _host=self,
+            _settings=self.settings,
+        )
+
+    def _pipeline(self) -> RedactionPipeline:
+        return RedactionPipeline(
+            list(self.registered.redactors.values()),
+            self.core.redact_patterns,
+            enabled=self.core.redact,
+            redactor_timeout=self.core.redactor_timeout_ms / 1000,
+            closed_because=self.registered.closed_because or self._missing_redactor(),
+        )
+
+    def _missing_redactor(self) -> str:
+        """Say which required redactor is not in force, or ""."""
+        for name in self.settings.plugins.require_redactors:
+            if name not in self.registered.redactors:
+                return (
+                    f"The required redactor {name!r} is not in force (see `cognee-hooks plugins "
+                    "--all`), so nothing is captured or sent."
+                )
+        return ""
+
+
+def _flat(results: Iterable[Any]) -> list[Any]:
+    """Flatten what a collect hook returned: values and lists of them."""
+    flat: list[Any] = []
+    for result in results:
+        flat.extend(result if isinstance(result, (list, tuple)) else [result])
+    return flat

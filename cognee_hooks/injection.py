@@ -1,0 +1,67 @@
+"""Puts what plugins found for a prompt into one text for the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from cognee_hooks.redaction import cut, sanitise
+from cognee_hooks.results import AdditionalContext
+
+_SEPARATOR = "\n\n"
+# Terminal escapes first, then every other control character but tab and line feed.
+_UNPRINTABLE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])?"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+
+
+def clean(text: str) -> str:
+    """Return text that is safe to show to a model or a terminal.
+
+    Lone surrogates, terminal escapes, control characters and marks that turn the writing direction
+    go; carriage returns become line feeds; tabs and line feeds stay.
+    """
+    return _UNPRINTABLE.sub("", sanitise(text).replace("\r\n", "\n").replace("\r", "\n"))
+
+
+_OWN_BLOCK = re.compile(
+    r"^=== (?:Cognee memory|Code graph facts)\b[^\n]* ===\n.*?"
+    r"^=== End (?:Cognee memory|Code graph facts) ===(?:\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_OWN_LINE = re.compile(
+    r"^=== Cognee memory: recall skipped \([^\n]*\)[^\n]* ===(?:\n|\Z)", re.MULTILINE
+)
+
+
+def strip_injected(prompt: str) -> str:
+    """Return a prompt without blocks of ours that came back inside it.
+
+    Only whole blocks go, from a header line to its footer line, and outage lines; a person who
+    quotes a header in prose is left alone.
+    """
+    if "===" not in prompt:
+        return prompt
+    return _OWN_BLOCK.sub("", _OWN_LINE.sub("", prompt.replace("\r\n", "\n")))
+
+
+def join_sections(sections: Iterable[AdditionalContext], max_bytes: int) -> str:
+    """Join sections, highest priority first, into at most ``max_bytes`` UTF-8 bytes.
+
+    A section that does not fit is left out whole, because half of one may mislead; only where not
+    even the first fits is it cut.
+    """
+    chosen: list[str] = []
+    left = max_bytes
+    for section in sorted(sections, key=lambda each: -each.priority):
+        text = clean(section.text).strip("\n")
+        if not text:
+            continue
+        size = len(text.encode()) + (len(_SEPARATOR) if chosen else 0)
+        if size <= left:
+            chosen.append(text)
+            left -= size
+        elif not chosen:
+            return cut(text, max_bytes)
+    return _SEPARATOR.join(chosen)

@@ -1,0 +1,78 @@
+"""Asks the recall lanes that plugins registered, all at once and each on its own account."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.dispatch import GRACE
+from cognee_hooks.faults import FaultLedger, FaultType, innermost
+from cognee_hooks.guard import Attempt, attempt_await
+from cognee_hooks.results import Lane
+
+_HOOK = "lane"
+
+
+async def search_lanes(
+    lanes: Iterable[Lane],
+    owners: Mapping[str, str],
+    ledger: FaultLedger,
+    query: str,
+    deadline: Deadline,
+) -> list[tuple[Lane, list[str]]]:
+    """Search all lanes.
+
+    Args:
+        lanes: The lanes.
+        owners: Plugin of each lane by lane name, to whom its faults are counted.
+        ledger: Where faults are counted; a lane that is quarantined is not asked.
+        query: The redacted prompt.
+        deadline: When to go on without those that have not answered.
+
+    Returns:
+        What was found, lane by lane, in the order of the lanes.
+    """
+    asked = [
+        (lane, asyncio.create_task(_search(lane, query), name=lane.name))
+        for lane in lanes
+        if not ledger.is_quarantined(owners[lane.name], _HOOK)
+    ]
+    if not asked:
+        return []
+    tasks = [task for _, task in asked]
+    try:
+        _, late = await asyncio.wait(tasks, timeout=deadline.remaining())
+    finally:
+        for task in tasks:
+            task.cancel()
+    if late:
+        await asyncio.wait(late, timeout=GRACE)
+    found: list[tuple[Lane, list[str]]] = []
+    for lane, task in asked:
+        if task in late:
+            ledger.record(owners[lane.name], _HOOK, FaultType.TIMEOUT)
+        elif (texts := _judged(task.result(), owners[lane.name], ledger)) is not None:
+            found.append((lane, texts))
+    return found
+
+
+async def _search(lane: Lane, query: str) -> Attempt:
+    return await attempt_await(_asked(lane, query))
+
+
+async def _asked(lane: Lane, query: str) -> list[str]:
+    # Calling may raise already, if the lane's function is no coroutine function.
+    return await lane.search(query)
+
+
+def _judged(done: Attempt, owner: str, ledger: FaultLedger) -> list[str] | None:
+    if done.error is not None:
+        where = innermost(done.error.__traceback__)
+        ledger.record(owner, _HOOK, type(done.error).__name__, where)
+        return None
+    if not isinstance(done.result, list) or not all(isinstance(e, str) for e in done.result):
+        ledger.record(owner, _HOOK, FaultType.RUBBISH, f"returned {type(done.result).__name__}")
+        return None
+    ledger.success(owner, _HOOK)
+    return done.result

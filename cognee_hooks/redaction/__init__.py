@@ -1,0 +1,18 @@
+"""Takes secrets out of everything that leaves the process, or lets nothing leave."""
+
+from __future__ import annotations
+
+from cognee_hooks.redaction.pipeline import RedactionPipeline
+from cognee_hooks.redaction.text import cut, sanitise, strip_private
+from cognee_hooks.redaction.types import Hit, Pattern, Redacted, Redactor
+
+__all__ = [
+    "Hit",
+    "Pattern",
+    "Redacted",
+    "RedactionPipeline",
+    "Redactor",
+    "cut",
+    "sanitise",
+    "strip_private",
+]

@@ -1,0 +1,224 @@
+"""Secrets that are known by the name they are given: ``NAME=value`` in every syntax there is.
+
+A name is found by the word in it that promises a secret, then read to both sides; what follows it
+is taken apart by hand, because no single expression covers ``.env``, YAML, JSON inside JSON,
+headers, URLs, command lines and source code, and stays linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cognee_hooks.redaction import shapes
+from cognee_hooks.redaction.names import PASSWORD, is_query_secret, kind_of
+from cognee_hooks.redaction.spans import Span
+
+_KEYWORD = re.compile(
+    r"pass|pwd|psk|secret|token|api[._ -]?key|[a-z][._-]?key|jwt|cookie|cred|mnemonic|phrase"
+    r"|connection[._-]?string|connstr|authorization|auth[._-]?header|webhook|sas[._-]?url|bindpw"
+    r"|\botp\b|\bpat\b|\bpw\b|code\b|answer|key[._-]?data",
+    re.IGNORECASE,
+)
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$")
+_MAX_NAME = 100
+_MAX_VALUE = 4096
+
+_QUOTE = r"(?:\\{1,7}[\"']|\\u0022|\\u0027|%22|%27|&quot;|&\#3[49];|&apos;|[\"'`])"
+_SEPARATOR = re.compile(
+    rf"""
+    (?P<closing>{_QUOTE}?[\])]?)
+    (?P<before>[ \t]*)
+    (?P<sign>:=|=>|=|:|%3[DA]|\\u003[dDaA]|&\#6[15];|,(?=[ \t]*{_QUOTE}))
+    (?P<after>[ \t]*(?:\r?\n[ \t]*(?={_QUOTE}))?)
+    (?P<prefix>(?:[rbfuRBFU]{{1,2}}|@|\$)?(?={_QUOTE}))?
+    (?P<open>{_QUOTE}?)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TYPE_HINT = re.compile(r"[ \t]*[A-Za-z_][\w.\[\]| ]{0,60}?[ \t]*=[ \t]*(?=[\"'])")
+_BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?[ \t]*\r?\n")
+_BARE_END = re.compile(
+    r"[\s\"'`<>]|&(?=[\w.~%-]{1,60}=|\s|\Z)|;(?=[\s\w]|\Z)|,(?=\s|[\w.-]{1,60}[=:]|\Z)|\\[nrt\"']|%26|&amp;|\|(?=\s)"
+)
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+_RULE = "assignment"
+
+
+def find(text: str) -> Iterator[Span]:
+    """Yield the values that stand under names which promise a secret."""
+    position = 0
+    for match in _KEYWORD.finditer(text):
+        if match.start() < position:
+            continue
+        start, end = _name_around(text, match.start(), match.end())
+        position = end
+        name = text[start:end]
+        query = text[start - 1 : start] in {"?", "&", "#", ";"} and text[end : end + 1] == "="
+        kind = kind_of(name) or ("credential" if query and is_query_secret(name) else "")
+        if kind:
+            span = _value_after(text, start, end, kind)
+            if span is not None:
+                position = max(position, span.end)
+                yield span
+    yield from _query_parameters(text)
+
+
+_QUERY = re.compile(
+    r"(?<=[?&#;])(?:amp;)?(?P<name>[\w.-]{2,40})=(?P<value>[^&#\s\"'<>;\\`]{6,4096})"
+)
+
+
+def _query_parameters(text: str) -> Iterator[Span]:
+    """Yield parameters whose names mean a secret in a URL only, where the value looks like one."""
+    if "=" not in text or "?" not in text:
+        return
+    for match in _QUERY.finditer(text):
+        value = match["value"]
+        if is_query_secret(match["name"]) and shapes.is_random(value, 12):
+            yield Span(*match.span("value"), _RULE, "credential")
+
+
+def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
+    lowest, highest = max(0, start - _MAX_NAME), min(len(text), end + _MAX_NAME)
+    while start > lowest and text[start - 1] in _NAME_CHARACTERS:
+        start -= 1
+    while end < highest and text[end] in _NAME_CHARACTERS:
+        end += 1
+    while end > start and text[end - 1] in "-.$":
+        end -= 1
+    while start < end and text[start] in "-.$":
+        start += 1
+    return start, end
+
+
+def _value_after(text: str, start: int, name_end: int, kind: str) -> Span | None:
+    separator = _SEPARATOR.match(text, name_end)
+    if separator is None:
+        return None
+    quote = separator["open"]
+    value_start = separator.end()
+    if quote:
+        return _quoted(text, value_start, quote, kind)
+    if separator["sign"] == ":":
+        hinted = _TYPE_HINT.match(text, value_start)
+        if hinted is not None:
+            return _quoted(text, hinted.end() + 1, text[hinted.end()], kind)
+        block = _BLOCK_SCALAR.match(text, value_start)
+        if block is not None:
+            return _block_scalar(text, start, block.end(), kind)
+    value_end = _bare_end(text, value_start, line=_begins_line(text, start), kind=kind)
+    value = text[value_start:value_end]
+    if _is_bare_secret(text, start, separator, value, kind):
+        return Span(value_start, value_end, _RULE, kind)
+    return None
+
+
+def _quoted(text: str, start: int, quote: str, kind: str) -> Span | None:
+    end = _closing_quote(text, start, quote)
+    value = text[start:end]
+    if shapes.is_stand_in(value) or shapes.is_prose(value) or _says_itself(value, kind):
+        return None
+    if shapes.is_path_or_url(value):
+        return None
+    return Span(start, end, _RULE, kind)
+
+
+def _closing_quote(text: str, start: int, quote: str) -> int:
+    limit = min(len(text), start + _MAX_VALUE)
+    position = start
+    while (found := text.find(quote, position, limit)) >= 0:
+        # Inside plain quotes a backslash takes the next quote's meaning away.
+        slashes = len(text[start:found]) - len(text[start:found].rstrip("\\"))
+        if len(quote) > 1 or slashes % 2 == 0:
+            return found
+        position = found + 1
+    line_end = text.find("\n", start, limit)
+    return line_end if line_end >= 0 else limit
+
+
+def _block_scalar(text: str, name_start: int, start: int, kind: str) -> Span | None:
+    """Take the indented lines under ``name: |``."""
+    line_start = text.rfind("\n", 0, name_start) + 1
+    indent = len(text[line_start:name_start]) - len(text[line_start:name_start].lstrip(" -"))
+    end = start
+    while end < len(text):
+        line_end = text.find("\n", end)
+        line_end = len(text) if line_end < 0 else line_end
+        line = text[end:line_end]
+        if line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
+            break
+        end = min(len(text), line_end + 1)
+    body = text[start:end]
+    stripped = body.strip()
+    if not stripped or shapes.is_stand_in(stripped):
+        return None
+    first = start + len(body) - len(body.lstrip())
+    return Span(first, first + len(stripped), _RULE, kind)
+
+
+def _bare_end(text: str, start: int, *, line: bool, kind: str) -> int:
+    limit = min(len(text), start + _MAX_VALUE)
+    if line and kind == PASSWORD and (end := _passphrase_end(text, start, limit)) > start:
+        return end
+    match = _BARE_END.search(text, start, limit)
+    end = match.start() if match is not None else limit
+    # A bracket that closes something before the value does not belong to it.
+    while end > start and text[end - 1] in ")]},;:" and not _is_balanced(text[start:end]):
+        end -= 1
+    return end
+
+
+_PASSPHRASE = re.compile(r"(?:[a-z]{3,10}[ \t]+){3,24}[a-z]{3,10}(?=[ \t]*(?:#|\r?\n|\Z))")
+
+
+def _passphrase_end(text: str, start: int, limit: int) -> int:
+    """Return where a run of plain words that is a passphrase ends, else ``start``."""
+    match = _PASSPHRASE.match(text, start, limit)
+    return match.end() if match is not None and not shapes.is_prose(match.group()) else start
+
+
+def _is_balanced(value: str) -> bool:
+    closer = value[-1]
+    opener = _CLOSERS.get(closer)
+    return opener is not None and value.count(opener) >= value.count(closer)
+
+
+def _begins_line(text: str, start: int) -> bool:
+    line_start = max(text.rfind("\n", 0, start) + 1, start - _MAX_NAME)
+    return not text[line_start:start].strip(" \t-\"'>+|")
+
+
+def _is_bare_secret(text: str, start: int, separator: re.Match[str], value: str, kind: str) -> bool:
+    if not value or shapes.is_stand_in(value) or _says_itself(value, kind):
+        return False
+    sign, spaced = separator["sign"], bool(separator["before"] or separator["after"])
+    name = text[start : separator.start()]
+    tight = (sign == "=" and not spaced) or sign.startswith(("%", "\\", "&"))
+    if shapes.is_random(value) and not _is_expression(value, tight=tight):
+        return True
+    if shapes.is_path_or_url(value) or _is_expression(value, tight=tight):
+        return False
+    header = sign == ":" and "-" in name and separator["closing"] == ""
+    if tight or header:
+        return kind == PASSWORD or not value.isdigit()
+    return kind == PASSWORD and value.isdigit() and len(value) >= 4  # noqa: PLR2004 - a PIN or more
+
+
+def _is_expression(value: str, *, tight: bool) -> bool:
+    """Whether a bare value is code; after ``NAME=`` without blanks plain words are values."""
+    if (
+        tight
+        and re.fullmatch(r"[\w!#$%^&*+/=?@~.:-]+", value)
+        and not re.fullmatch(
+            r"(?:os|process|self|this|settings|config|args|request|req|env)\.[\w.]+", value
+        )
+    ):
+        return False
+    return shapes.is_code(value)
+
+
+def _says_itself(value: str, kind: str) -> bool:
+    """Whether a value is only another name of the thing, as in ``password=userPassword``."""
+    bare = value.strip("\"'`{}$.,;")
+    return kind_of(bare) == kind and shapes.is_identifier(bare)

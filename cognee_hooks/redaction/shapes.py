@@ -1,0 +1,173 @@
+"""What a credential looks like, and what only looks like one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import re
+
+_TAG = re.compile(r"\[redacted:[a-z0-9-]*\]")
+
+_REFERENCE = re.compile(
+    r"""
+      \$\{?\{?[\w.\s:?/@!-]+\}{0,2}        # $VAR, ${VAR}, ${{ secrets.X }}, ${VAR:-x}
+    | \$\(.*                               # $(command
+    | \{\{.*                               # {{ template }}
+    | \{[\w.!:\[\]'"-]*\}                  # {format}
+    | <[^<>]*>?                            # <your-token>
+    | %\w+%|%\([\w.]+\)s|%[sdv]            # %VAR%, %(name)s, %s
+    | @\w[\w.]*@?                          # @token@
+    | \#\{.*                               # #{ruby}
+    | :\w+|\?|\$\d+                        # SQL parameters
+    | (?:op|vault|secret|env|file|ref\+\w+|aws-sm|gcp-sm|keychain|ssm)://?\S*
+    | !(?:vault|Ref|Sub|GetAtt|ImportValue|secret|env)\b.*
+    | arn:aws:\S+ | projects/\S+/secrets/\S+
+    | \\?[*•.x#_X-]{3,}\\?                 # ****, ...., xxxx
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PLACEHOLDER = re.compile(
+    r"""(?ix)
+      (?:<|\[|\{)?(?:your|my|the|some|an?|insert|enter|put|add|replace|change|paste|use|example|
+        sample|dummy|fake|test|placeholder|todo|fixme)[-_ .].*
+    | .*[-_ ](?:here|goes|placeholder|example)(?:>|\]|\})?
+    | (?:change[-_]?(?:me|it|this)|replace[-_]?(?:me|this)|placeholder|redacted|hidden|masked|todo|
+        tbd|n/?a|unset|unknown|empty|blank|secret|password|passwd|pass|pwd|token|key|apikey|api_key|
+        credential|credentials|username|user|example|dummy|foo|bar|baz|value|none|null|nil|undefined|
+        true|false|yes|no|on|off|default|required|optional|disabled|enabled|auto|basic|bearer|digest|
+        oauth2?|jwt|hmac|plain|plaintext|text|string|str|int|integer|number|bool|boolean|bytes|any|
+        object|float|double|void|unknown|never|self|this|const|new|await|async|function|lambda|
+        return|secretstr|optional|sensitive|encrypted|hashed|invalid|missing|expired|valid|revoked|
+        incorrect|wrong|reset|prompt|stdin|env|file|keyring|vault|varchar|argon2\w*|bcrypt|scrypt|
+        pbkdf2\w*|sha-?\d+|md5|aes\S*|rsa\S*|ed25519)
+    | (?:sk|pk|ghp|xox[bp]|key)[-_]\.{2,}.* | \S{0,12}\.{3,} | (?:sk|pk|key|token)[-_][x*]+
+    | (.)\1{3,}
+    """,
+    re.DOTALL,
+)
+_CODE = re.compile(
+    r"""(?x)
+      [A-Za-z_$][\w$.]*(?:\?\.|->|::)?[\w$.]*[(\[].*          # call( or index[
+    | (?:os|process|import\.meta|Deno|ENV|System|config|settings|self|this|cls|args|opts|options|
+        request|req|res|ctx|context|state|props|params|env|app|user|data|event|secrets|var|local|
+        module|each|values|Values|steps|inputs|github)\.[\w.$\[\]'"]+
+    | [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+                          # dotted identifiers
+    | (?:await|new|typeof|not|lambda|async|function|return|if|for|from)\b.*
+    | [A-Z]\w*<.*                                              # generics
+    | \w+\s*[|?&]{1,2}\s*\w+.* | &\w+.* | \*\w+
+    | \(.*\)\s*=>?.* | \[.*\]?  | \{.*
+    """,
+    re.DOTALL,
+)
+_PATH = re.compile(
+    r"(?:~|\.{1,2})?/(?:[\w.@+-]{1,40}/?)*|[A-Za-z]:\\[\w\\ .-]+|(?:[\w.-]+/)+[\w-]+\.\w{1,5}"
+)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
+_CAMEL_OR_SNAKE = re.compile(
+    r"[A-Za-z]?[a-z]{2,}(?:[A-Z][a-z]{2,}|[_-][A-Za-z]{2,})*|[A-Z]{2,}(?:_[A-Z]{2,})*"
+)
+_WORD = re.compile(r"[A-Za-z]+")
+_PROSE = frozenset(
+    "the your our their this that these is are was were be been must should may can cannot will "
+    "has have had not and or of to for from with without when where which who what how please "
+    "enter required forgot incorrect confirm field value values provided at least characters "
+    "between used "
+    "using see if it its you we they as by on into than then only same one all any each".split()
+)
+_MIN_ENTROPIC = 20
+_SENSELESS = 2
+"""Changes from lower to upper case that no word has, if there is one in four letters."""
+
+
+def is_tag(text: str) -> bool:
+    """Whether the text is, or begins with, one of our own tags."""
+    return _TAG.match(text) is not None
+
+
+def tags(text: str) -> list[tuple[int, int]]:
+    """Return where our own tags stand."""
+    return [match.span() for match in _TAG.finditer(text)] if "[redacted:" in text else []
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether a value only stands for a secret: a reference, a placeholder, a type, nothing."""
+    stripped = value.strip().strip("\"'`,;")
+    if len(stripped) < 2:  # noqa: PLR2004 - one character is no secret worth the damage
+        return True
+    return (
+        is_tag(stripped)
+        or _REFERENCE.fullmatch(stripped) is not None
+        or _PLACEHOLDER.fullmatch(stripped) is not None
+    )
+
+
+def is_code(value: str) -> bool:
+    """Whether an unquoted value is an expression of a programming language."""
+    return _CODE.fullmatch(value) is not None
+
+
+def is_path_or_url(value: str) -> bool:
+    """Whether a value names a place rather than being a secret."""
+    if _URL.fullmatch(value):
+        return True
+    return _PATH.fullmatch(value) is not None and not _mixes_all(value)
+
+
+def is_prose(value: str) -> bool:
+    """Whether a value is a sentence for people."""
+    words = [word.lower() for word in _WORD.findall(value)]
+    return len(words) > 1 and " " in value and any(word in _PROSE for word in words)
+
+
+def is_identifier(value: str) -> bool:
+    """Whether a value is a word or several joined as in source code, without anything random."""
+    return _CAMEL_OR_SNAKE.fullmatch(value) is not None
+
+
+def is_random(value: str, minimum: int = 6) -> bool:
+    """Whether a value looks made by a machine or chosen as a password.
+
+    Letters with digits, letters with punctuation that names do not hold, or letters whose case
+    changes without sense.
+    """
+    if len(value) < minimum or is_stand_in(value):
+        return False
+    letters = any(character.isalpha() for character in value)
+    digits = any(character.isdigit() for character in value)
+    if letters and digits:
+        return re.fullmatch(r"v?\d+(?:\.\d+)*\w{0,6}|\d+[a-z]{1,3}", value) is None
+    if letters and re.search(r"[!@#$%^&*~+=|\\?]", value):
+        return True
+    if not letters:
+        return len(value) >= _MIN_ENTROPIC and digits
+    return (
+        not is_identifier(value)
+        and not re.fullmatch(r"[A-Za-z]+(?:[-_. /:,'][A-Za-z]+)*\W?", value)
+    ) or _case_changes(value) >= max(_SENSELESS, len(value) // 4)
+
+
+def _case_changes(value: str) -> int:
+    return sum(a.islower() and b.isupper() for a, b in itertools.pairwise(value))
+
+
+def _mixes_all(value: str) -> bool:
+    """Whether some part between slashes mixes cases and digits, as base64 does."""
+    return any(
+        len(part) > 8  # noqa: PLR2004 - shorter parts mix by chance
+        and re.search(r"[a-z]", part) is not None
+        and re.search(r"[A-Z]", part) is not None
+        and re.search(r"\d", part) is not None
+        for part in value.split("/")
+    )
+
+
+def is_basic(value: str) -> bool:
+    """Whether a value is base64 of ``user:password`` or otherwise shaped like it."""
+    if len(value) < 8:  # noqa: PLR2004 - "a:b" is four characters of base64
+        return False
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        decoded = b""
+    return b":" in decoded or value.endswith("=") or is_random(value)

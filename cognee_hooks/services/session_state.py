@@ -1,0 +1,48 @@
+"""A plugin's small state of one session, kept between processes.
+
+Agents without a resident process run one short-lived host for each event; what has to survive from
+a prompt to its answer lives here. Only redacted text may be written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cognee_hooks.services.statefile import read_object, write_json
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Reads and writes one JSON object.
+
+    Attributes:
+        path: The file, or None where there is no session; then nothing is kept.
+    """
+
+    path: Path | None
+
+    @classmethod
+    def of(cls, folder: Path, session_id: str, plugin: str) -> SessionState:
+        """Return the state of ``plugin`` in the session; names are hashed and cannot escape."""
+        if not session_id:
+            return cls(None)
+        name = hashlib.sha1(session_id.encode(), usedforsecurity=False).hexdigest()
+        part = hashlib.sha1(plugin.encode(), usedforsecurity=False).hexdigest()[:12]
+        return cls(folder / name / f"{part}.json")
+
+    def read(self) -> dict[str, Any]:
+        """Return the object; empty where there is none or the file is damaged."""
+        return {} if self.path is None else read_object(self.path)
+
+    def write(self, value: Mapping[str, Any]) -> None:
+        """Replace the object.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        if self.path is not None:
+            write_json(self.path, dict(value))
