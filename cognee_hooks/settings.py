@@ -124,7 +124,7 @@ class Settings:
             environ,
             envfile.parse(text or ""),
             read_yaml(config_file, CONFIG, environ),
-            read_yaml(project_file, PROJECT_FILE, environ),
+            read_yaml(project_file, PROJECT_FILE, None),
             arguments or {},
         )
         if text is None and env_file is not None and os.path.lexists(env_file):
