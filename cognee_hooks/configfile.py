@@ -57,12 +57,19 @@ def find_project_file(start: Path | None, home: Path | None) -> Path | None:
         if folder == home:
             return None
         candidate = folder / PROJECT_FILE_NAME
-        # os.path answers False where pathlib raises, such as for a folder that may not be entered.
-        if os.path.isfile(candidate) and not os.path.islink(candidate):
+        if _is_plain_file(candidate):
             return candidate
         if os.path.lexists(folder / ".git"):
             return None
     return None
+
+
+def _is_plain_file(path: Path) -> bool:
+    """Say whether a file and no link lies there; a folder that may not be entered means no."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def read_text(path: Path, limit: int) -> str | None:
@@ -81,11 +88,12 @@ def read_text(path: Path, limit: int) -> str | None:
     return data.decode("utf-8-sig", "replace") if len(data) <= limit else None
 
 
-def read_yaml(path: Path | None, label: str, environ: Mapping[str, str]) -> ConfigFile:
+def read_yaml(path: Path | None, label: str, environ: Mapping[str, str] | None) -> ConfigFile:
     """Read a YAML file whose top level is a mapping.
 
     ``{$env: NAME}`` stands for a variable's value and ``{$file: path}`` for a small file's text, so
-    that secrets need not stand in the file.
+    that secrets need not stand in the file. Without an ``environ`` both are refused: a cloned
+    repository must not be able to put a variable or a file of the user into a value that is sent.
     """
     if path is None or not os.path.lexists(path):
         return ConfigFile(label, path)
@@ -125,12 +133,14 @@ def _loaded(path: Path, text: str) -> tuple[Any, str]:
     return value, ""
 
 
-def _resolved(value: Any, environ: Mapping[str, str], problems: list[str], depth: int) -> Any:
+def _resolved(
+    value: Any, environ: Mapping[str, str] | None, problems: list[str], depth: int
+) -> Any:
     if depth == 0:
         problems.append("values are nested too deeply; the innermost are not used.")
         return None
     if isinstance(value, dict):
-        if len(value) == 1 and next(iter(value)) in ("$env", "$file"):
+        if len(value) == 1 and next(iter(value)) in {"$env", "$file"}:
             return _indirect(*next(iter(value.items())), environ, problems)
         if not all(isinstance(key, str) for key in value):
             problems.append("names that are no text are not used; put them in quotes.")
@@ -145,9 +155,12 @@ def _resolved(value: Any, environ: Mapping[str, str], problems: list[str], depth
 
 
 def _indirect(
-    kind: str, target: Any, environ: Mapping[str, str], problems: list[str]
+    kind: str, target: Any, environ: Mapping[str, str] | None, problems: list[str]
 ) -> str | None:
     name = str(target)
+    if environ is None:
+        problems.append(f"{kind} is not allowed in a project file; the value is not used.")
+        return None
     if kind == "$env":
         if name not in environ:
             problems.append(f"the variable {name} named by $env is not set.")
