@@ -312,7 +312,11 @@ async def test_a_path_in_the_url_is_kept(server, client_of):
 # -- keys
 
 
-async def test_without_any_key_one_is_made_on_the_way_and_no_login_is_kept(server, client_of):
+async def test_without_any_key_one_is_made_on_the_way_and_no_login_is_kept(
+    server, client_of, caplog
+):
+    caplog.set_level(logging.DEBUG)
+
     async def login(connection, request):
         cookie = {"Set-Cookie": "auth_token=abc; Path=/"}
         await connection.answer(200, {"access_token": "t" * 20}, headers=cookie)
@@ -320,6 +324,9 @@ async def test_without_any_key_one_is_made_on_the_way_and_no_login_is_kept(serve
     server.on("/api/v1/auth/login", login)
     client = client_of(server.url, None)
     await client.whoami(_soon())
+    assert "httpcore" in {record.name.split(".")[0] for record in caplog.records}
+    for secret in ("auth_token", "t" * 20, "default_password", fake.KEY):
+        assert secret not in caplog.text
     assert server.paths() == ["/api/v1/auth/login", "/api/v1/auth/api-keys", "/api/v1/users/me"]
     assert server.requests[0].headers["content-type"] == "application/x-www-form-urlencoded"
     assert server.requests[0].body == (

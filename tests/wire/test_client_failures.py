@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import time
 
 import httpx
@@ -139,6 +140,7 @@ async def test_a_server_without_tls_is_unreachable_over_https(server, client_of)
         (httpx.ConnectTimeout("slow"), K.UNREACHABLE),
         (httpx.PoolTimeout("full"), K.UNREACHABLE),
         (httpx.ReadError("broken"), K.LOST),
+        (ssl.SSLError("bad record"), K.LOST),
         (httpx.DecodingError("odd"), K.MISCONFIGURED),
         (UnicodeError("label too long"), K.MISCONFIGURED),
     ],

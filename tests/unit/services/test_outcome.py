@@ -218,6 +218,15 @@ def test_w4_only_what_was_surely_not_sent_is_unambiguous(kind, ambiguous):
     assert not ServerFailure(kind, sent=False).ambiguous
 
 
+@pytest.mark.parametrize("status", [302, 307, 403, 400])
+def test_what_a_stranger_refused_was_surely_not_stored(status):
+    failure = failure_of(status, Body.PAGE)
+    assert failure.kind is K.MISCONFIGURED
+    assert not failure.ambiguous
+    assert failure.retryable
+    assert stranger("is a page").ambiguous
+
+
 def test_retry_after_is_taken_along():
     headers = {"retry-after": "7"}
     assert failure_of(429, Body.NOT_JSON, headers=headers).retry_after == 7.0
