@@ -23,6 +23,18 @@ from typing import IO, Self
 VERSIONS = ("1.6.0", "1.6.5")
 
 _INSTALL_SECONDS = 900
+# The server ends when its standard input does, so it cannot outlive a test run that was killed.
+_PROGRAM = """
+import os, signal, sys, threading
+
+def watch():
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread(target=watch, daemon=True).start()
+import uvicorn
+uvicorn.run("cognee.api.client:app", host="127.0.0.1", port=int(sys.argv[1]))
+"""
 _BOOT_SECONDS = 180
 _STOP_SECONDS = 20
 _LOG_TAIL = 6000
@@ -128,14 +140,10 @@ class RealCognee:
         self._output = self.log.open("ab")
         began = time.monotonic()
         self._process = subprocess.Popen(
-            [
-                python,
-                *("-m", "uvicorn", "cognee.api.client:app"),
-                *("--host", "127.0.0.1", "--port", str(self._port)),
-            ],
+            [python, "-c", _PROGRAM, str(self._port)],
             cwd=self._root,
             env=self._environment(python),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=self._output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -157,6 +165,8 @@ class RealCognee:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
         if self._output is not None:
             self._output.close()
             self._output = None
