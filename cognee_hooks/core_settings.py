@@ -101,10 +101,16 @@ class CoreSettings:
         help="Longest that a prompt waits for memory.",
     )
     request_timeout_ms: int = option(
-        default=10_000, env="COGNEE_REQUEST_TIMEOUT_MS", minimum=100, help="Any other request."
+        default=10_000,
+        env="COGNEE_REQUEST_TIMEOUT_MS",
+        minimum=100,
+        help="Longest that writing one entry is waited for.",
     )
     health_timeout_ms: int = option(
-        default=2500, env="COGNEE_HEALTH_TIMEOUT_MS", minimum=100, help="One look at the server."
+        default=2500,
+        env="COGNEE_HEALTH_TIMEOUT_MS",
+        minimum=100,
+        help="Longest that one look at the server's health is waited for.",
     )
     buffer_limit: int = option(
         default=100,

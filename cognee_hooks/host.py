@@ -154,6 +154,7 @@ class Host:
             self.services.client,
             self.services.health,
             self.drops.count,
+            request_seconds=self.core.request_timeout_ms / 1000,
             limit=self.core.buffer_limit,
             clock=clock,
         )

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from cognee_hooks.services.client import CogneeClient
     from cognee_hooks.services.health import HealthMonitor
 
-REQUEST_SECONDS = 10.0
-"""Budget of one write. The server may take longer and still store the entry."""
-
 
 @dataclass(frozen=True, slots=True)
 class WriterCounts:
@@ -44,6 +41,7 @@ class DirectWriter:
         client: The server.
         health: Told how writes go, and asked whether sending makes sense.
         drop: Counts an entry that is given up.
+        request_seconds: Budget of one write; the server may take longer and still store the entry.
         limit: Entries kept while the server is away; beyond it the oldest is dropped.
         clock: Monotonic seconds.
     """
@@ -54,12 +52,14 @@ class DirectWriter:
         health: HealthMonitor,
         drop: Callable[[DropReason], None],
         *,
+        request_seconds: float,
         limit: int,
         clock: Clock,
     ) -> None:
         self._client = client
         self._health = health
         self._drop = drop
+        self._request_seconds = request_seconds
         self._limit = limit
         self._clock = clock
         self._queue: deque[StoreRequest] = deque()
@@ -114,7 +114,7 @@ class DirectWriter:
                 request.entry,
                 session_id=request.session_id,
                 dataset=DatasetRef(name=request.dataset),
-                deadline=deadline.within(REQUEST_SECONDS),
+                deadline=deadline.within(self._request_seconds),
             )
         except ServerFailure as failure:
             self._health.note(failure)

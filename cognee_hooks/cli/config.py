@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from cognee_hooks.cli.common import (
     add_host_options,
@@ -12,12 +13,16 @@ from cognee_hooks.cli.common import (
     print_problems,
     print_table,
 )
+from cognee_hooks.settings import Row
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_host_options(parser)
     add_json_option(parser)
+    parser.add_argument(
+        "--markdown", action="store_true", help="print all settings with their defaults"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -25,6 +30,9 @@ def run(options: argparse.Namespace) -> int:
     host = make_host(options.agent, options.plugins)
     rows = host.settings.rows()
     problems = host.settings.problems
+    if options.markdown:
+        print(markdown_table(rows))
+        return 0
     if options.json:
         print_json(
             {
@@ -60,3 +68,13 @@ def run(options: argparse.Namespace) -> int:
         )
         print_problems(host)
     return 1 if problems else 0
+
+
+def markdown_table(rows: Iterable[Row]) -> str:
+    """Return the settings with their defaults as a Markdown table."""
+    lines = ["| setting | variable | default | what it does |", "| --- | --- | --- | --- |"]
+    for row in rows:
+        name = f"{row.section}.{row.name}".lstrip(".")
+        default = "" if row.default in {"", "********"} else f"`{row.default}`"
+        lines.append(f"| `{name}` | `{row.env}` | {default} | {row.help} |")
+    return "\n".join(lines)

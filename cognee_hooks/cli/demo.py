@@ -96,10 +96,12 @@ class _Demo:
     async def _recover(self, host: Host) -> dict[str, Any]:
         self._server = EmbeddedServer(self._data, port=urlsplit(self._server.url).port or 0)
         self._server.start()
-        deadline = Deadline.after(RECOVERY_SECONDS)
+        back = asyncio.Event()
+        host.services.health.subscribe(lambda event: back.set() if event.current == "ok" else None)
         host.services.health.probe_soon()
-        while (host.waiting or host.services.health.state != "ok") and not deadline.expired:
-            await asyncio.sleep(0.05)  # noqa: ASYNC110 - two conditions of two services, in a demo
+        async with asyncio.timeout(RECOVERY_SECONDS):
+            await back.wait()
+        await host.flush(Deadline.after(STEP_SECONDS))
         return {"context": await self._prompt(host, FOLLOW_UP), "waiting": host.waiting}
 
     async def _turn(self, host: Host, prompt: str, answer: str) -> None:

@@ -72,7 +72,7 @@ def make_services(
         paths=paths,
         keys=keys,
         client=chosen,
-        health=HealthMonitor(chosen, clock=clock),
+        health=HealthMonitor(chosen, probe_seconds=core.health_timeout_ms / 1000, clock=clock),
         breaker=CircuitBreaker(
             mode.url,
             _path(core.breaker_file, paths.breaker_file, paths),

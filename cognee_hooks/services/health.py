@@ -65,6 +65,7 @@ class HealthMonitor:
     Args:
         client: The server.
         interval: Seconds between probes while something is wrong or waiting.
+        probe_seconds: Limit of one question to the server.
         clock: Monotonic seconds.
         source: Source of jitter.
     """
@@ -74,11 +75,13 @@ class HealthMonitor:
         client: CogneeClient,
         *,
         interval: float = INTERVAL,
+        probe_seconds: float = PROBE_SECONDS,
         clock: Clock = time.monotonic,
         source: random.Random | None = None,
     ) -> None:
         self._client = client
         self._interval = interval
+        self._probe_seconds = probe_seconds
         self._clock = clock
         self._random = source or random.Random()  # noqa: S311 -- jitter
         self._state: ConnectionState = "unknown"
@@ -235,9 +238,9 @@ class HealthMonitor:
         self._stopped.set()
 
     async def _check(self) -> None:
-        await self.probe(Deadline.after(2 * PROBE_SECONDS + 2 * _PAUSE_BETWEEN))
+        await self.probe(Deadline.after(2 * self._probe_seconds + 2 * _PAUSE_BETWEEN))
         if self._state == "ok":
-            await self.detect_single_user(Deadline.after(PROBE_SECONDS))
+            await self.detect_single_user(Deadline.after(self._probe_seconds))
 
     async def _rest(self, calm: int) -> None:
         """Sleep until the next round: soon after a change, less and less often later."""
@@ -270,13 +273,13 @@ class HealthMonitor:
 
     async def _ask_twice(self, deadline: Deadline) -> None:
         half = deadline.remaining() / 2
-        failure = await self._ask(deadline.within(min(PROBE_SECONDS, half)))
+        failure = await self._ask(deadline.within(min(self._probe_seconds, half)))
         if failure is not None:
             await asyncio.sleep(min(_PAUSE_BETWEEN, deadline.remaining() / 4))
-            failure = await self._ask(deadline.within(PROBE_SECONDS))
+            failure = await self._ask(deadline.within(self._probe_seconds))
         if failure is None and self._state == "auth":
             # The health route needs no key, so it cannot tell that ours is good again.
-            failure = await self._ask_with_key(deadline.within(PROBE_SECONDS))
+            failure = await self._ask_with_key(deadline.within(self._probe_seconds))
         if failure is None:
             self._set("ok", "")
         else:
