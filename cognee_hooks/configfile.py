@@ -75,16 +75,17 @@ def _is_plain_file(path: Path) -> bool:
 def read_text(path: Path, limit: int) -> str | None:
     """Return a regular file's text; None where it is missing, no file, or larger than ``limit``."""
     try:
+        # Not opened as a file object at first: that raises for a folder and leaves it open.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return None
-    with os.fdopen(descriptor, "rb") as file:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return None
-            data = file.read(limit + 1)
-        except OSError:
-            return None
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                data = file.read(limit + 1)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):
+        return None
     return data.decode("utf-8-sig", "replace") if len(data) <= limit else None
 
 
