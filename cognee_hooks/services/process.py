@@ -135,13 +135,21 @@ async def run(
     import asyncio
 
     collector = _Collector(max_output)
-    transport, _ = await asyncio.get_running_loop().subprocess_exec(
-        lambda: cast("asyncio.SubprocessProtocol", collector),
-        *argv,
-        cwd=cwd,
-        env=None if env is None else dict(env),
-        start_new_session=True,
+    starting = asyncio.ensure_future(
+        asyncio.get_running_loop().subprocess_exec(
+            lambda: cast("asyncio.SubprocessProtocol", collector),
+            *argv,
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            start_new_session=True,
+        )
     )
+    try:
+        transport, _ = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # Cancelled in the middle, asyncio waits for the program's helpers to close its output.
+        starting.add_done_callback(_discard)
+        raise
     try:
         _feed(transport, input)
         if not await _wait(collector.exited, deadline.remaining()):
@@ -151,7 +159,19 @@ async def run(
         return collector.output(transport.get_returncode())
     finally:
         _kill_group(transport.get_pid())
-        await _wait(collector.exited, _REAP_SECONDS)
+        try:
+            await _wait(collector.exited, _REAP_SECONDS)
+        finally:
+            transport.close()
+
+
+def _discard(
+    started: asyncio.Future[tuple[asyncio.SubprocessTransport, asyncio.SubprocessProtocol]],
+) -> None:
+    """End a program that nobody waits for any more."""
+    if not started.cancelled() and started.exception() is None:
+        transport, _ = started.result()
+        _kill_group(transport.get_pid())
         transport.close()
 
 

@@ -57,11 +57,7 @@ async def test_at_the_deadline_the_whole_group_ends(tmp_path):
     assert time.monotonic() - began < 3.0
     assert done.timed_out
     assert done.stdout == b"early\n"
-    child = int(mark.read_text())
-    until = time.monotonic() + 3
-    while process.is_alive(child) and time.monotonic() < until:  # noqa: ASYNC110 -- nothing tells us
-        await asyncio.sleep(0.02)
-    assert not process.is_alive(child)
+    await _gone(int(mark.read_text()))
 
 
 async def test_a_helper_that_keeps_the_output_open_does_not_hold_us(tmp_path):
@@ -92,9 +88,45 @@ async def test_a_cancelled_call_ends_the_program(tmp_path):
     while not mark.exists() or not mark.read_text().strip():  # noqa: ASYNC110 -- nothing tells us
         await asyncio.sleep(0.02)
     task.cancel()
+    began = time.monotonic()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not process.is_alive(int(mark.read_text()))
+    assert time.monotonic() - began < 2.0
+    await _gone(int(mark.read_text()))
+
+
+async def _gone(pid):
+    until = time.monotonic() + 3
+    while process.is_alive(pid) and time.monotonic() < until:  # noqa: ASYNC110 -- nothing tells us
+        await asyncio.sleep(0.02)
+    assert not process.is_alive(pid)
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_call_that_is_cancelled_while_it_starts_leaves_nothing(tmp_path, turns):
+    mark = tmp_path / "pid"
+    task = asyncio.ensure_future(
+        process.run(["sh", "-c", f"echo $$ > {mark}; sleep 60"], deadline=_soon(60))
+    )
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    task.cancel()
+    began = time.monotonic()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - began < 2.0
+    await asyncio.sleep(0.1)
+    if mark.exists() and mark.read_text().strip():
+        await _gone(int(mark.read_text()))
+
+
+async def test_a_start_that_fails_after_its_call_was_cancelled_is_no_news():
+    task = asyncio.ensure_future(process.run(["/no/such/program"], deadline=_soon()))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0.05)
 
 
 async def test_a_program_that_is_not_there_raises():
