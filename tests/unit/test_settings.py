@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cognee_hooks.settings import Narrow, Problem, Settings, option
 
-SECRET = "".join(["hun", "ter2-", "kept-", "quiet"])
+SECRET = "hunter2-kept-quiet"
 
 
 class Level(StrEnum):
@@ -42,8 +42,9 @@ class Sample:
     lines: tuple[str, ...] = option(default=(), env="T_LINES", help="", separator="\n")
     count: int = option(default=7, env="T_COUNT", help="a count", minimum=2)
     share: float = option(default=0.5, env="T_SHARE", help="")
-    folder: Path = option(default=Path("/d"), env="T_FOLDER", help="")
-    level: Level = option(default=Level.LOW, env="T_LEVEL", help="")
+    # RUF009 does not know that these two types are immutable as well.
+    folder: Path = option(default=Path("/d"), env="T_FOLDER", help="")  # noqa: RUF009
+    level: Level = option(default=Level.LOW, env="T_LEVEL", help="")  # noqa: RUF009
     key: str = option(default="", env="T_KEY", secret=True, help="")
     strange_key: str = option(default="", env="T_STRANGE", secret=True, help="", parse=refusing)
     strange: str = option(default="", env="T_CONFUSED", help="", parse=confused)

@@ -207,22 +207,26 @@ def test_text_is_trimmed_and_can_be_encoded():
     assert to_text("\U0001f600") == "\U0001f600"
 
 
+def refusal(parser, raw):
+    """Return the words with which a parser refuses, or an allowed start where it does not."""
+    try:
+        parser(raw)
+    except ValueError as error:
+        return str(error)
+    return "must be"
+
+
 @pytest.mark.parametrize("name", PARSERS)
 @given(raw=st.text(st.characters()))
 def test_parsers_raise_nothing_but_value_errors(name, raw):
-    try:
-        PARSERS[name](raw)
-    except ValueError as error:
-        assert str(error).startswith(("must be", "is not valid JSON"))
+    assert refusal(PARSERS[name], raw).startswith(("must be", "is not valid JSON"))
 
 
 @pytest.mark.parametrize("name", PARSERS)
 @given(raw=st.binary())
 def test_parsers_take_whatever_an_environment_may_hold(name, raw):
-    try:
-        PARSERS[name](raw.decode("utf-8", "surrogateescape"))
-    except ValueError as error:
-        assert str(error).startswith(("must be", "is not valid JSON"))
+    text = raw.decode("utf-8", "surrogateescape")
+    assert refusal(PARSERS[name], text).startswith(("must be", "is not valid JSON"))
 
 
 @given(st.integers(0, MAX_INT))
