@@ -82,9 +82,8 @@ def _sections(context: str) -> tuple[list[str], list[str]]:
         facts = [line[2:].strip() for line in section.splitlines() if line.startswith("- ")] + facts
     context, section = _cut_off(context, _ENTITIES)
     entities = [" ".join(block.split()) for block in section.split("\n\n") if block.strip()]
-    _, _, passages = context.rpartition(_PASSAGES) if _PASSAGES in context else ("", "", "")
-    if context.startswith(_PASSAGES):
-        passages = context.removeprefix(_PASSAGES)
+    # What stands before the heading, if anything, is another section.
+    _, _, passages = f"\n\n{context}".partition(f"\n\n{_PASSAGES}")
     found = [each.strip() for each in passages.split(_BETWEEN_PASSAGES)]
     return [each for each in found if each], facts + [each.lstrip("# ") for each in entities]
 
@@ -92,10 +91,11 @@ def _sections(context: str) -> tuple[list[str], list[str]]:
 def _cut_off(context: str, heading: str) -> tuple[str, str]:
     if context.startswith(heading):
         return "", context.removeprefix(heading)
-    start = context.rfind("\n\n" + heading)
-    if start < 0:
+    before, found, section = context.rpartition(f"\n\n{heading}")
+    # With another passage behind it, the heading is part of a stored text.
+    if not found or _BETWEEN_PASSAGES in section:
         return context, ""
-    return context[:start], context[start + 2 + len(heading) :]
+    return before, section
 
 
 def _worth_telling(facts: Iterable[str], passages: list[str]) -> list[str]:

@@ -122,11 +122,14 @@ class RecallPlugin:
 
     async def _from_server(self, query: Redacted[str], limit: Deadline) -> AdditionalContext:
         services = self._context.services
-        if not services.breaker.allow():
+        if services.breaker.state == "open":
             return self._outage(reasons.BREAKER_OPEN)
         if services.health.state == "offline":
             services.health.probe_soon()
             return self._outage(reasons.OFFLINE)
+        # Only now, because whoever is let through has to report how it went.
+        if not services.breaker.allow():
+            return self._outage(reasons.BREAKER_OPEN)
         try:
             memory = await self._ask(query, limit)
         except ServerFailure as failure:

@@ -1,0 +1,109 @@
+"""A host whose server is a script: it answers what a test says, and nothing is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.dryrun import DryRunClient
+from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.host import Host
+from cognee_hooks.services.keys import Key
+from cognee_hooks.services.wire import Answer, Call
+
+RECALL = "/api/v1/recall"
+ENTRY = "/api/v1/remember/entry"
+
+_FRAME = (
+    "The question is: `{query}`\nAnswer using this sectioned context. Keep the answer brief and do "
+    "not use information outside the context.\n\nContext:\n`## Relevant passages\n{passages}`"
+)
+
+Script = Callable[[dict[str, Any]], Any]
+"""Gets a request's body and returns the document that is answered, or raises."""
+
+
+class ScriptedClient(DryRunClient):
+    """Answers by path.
+
+    Attributes:
+        scripts: What is answered on a path; other paths answer as a healthy, empty server.
+        delay: Seconds before an answer to a recall.
+        single: What the server says about access control being off.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts: dict[str, Script] = {}
+        self.delay = 0.0
+        self.single: bool | None = False
+
+    async def single_user(self, deadline: Deadline) -> bool | None:
+        return self.single
+
+    async def _exchange(self, call: Call, deadline: Deadline, key: Key | None = None) -> Answer:
+        answer = await super()._exchange(call, deadline, key)
+        if call.path == RECALL and self.delay:
+            try:
+                async with asyncio.timeout(deadline.remaining()):
+                    await asyncio.sleep(self.delay)
+            except TimeoutError:
+                raise ServerFailure(FailureKind.TIMED_OUT) from None
+        script = self.scripts.get(call.path)
+        return answer if script is None else Answer(200, {}, script(dict(call.json or {})))
+
+    def bodies(self, path: str) -> list[dict[str, Any]]:
+        """What was sent to a path."""
+        return [dict(each.body) for each in self.unsent if each.path == path]
+
+    @property
+    def queries(self) -> list[str]:
+        """Queries of all recalls."""
+        return [body["query"] for body in self.bodies(RECALL)]
+
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        """Entries that were stored."""
+        return [body["entry"] for body in self.bodies(ENTRY)]
+
+
+def remembers(*passages: str, **item: Any) -> Script:
+    """Answer with passages inside the frame that a cognee server puts around them."""
+
+    def answer(body: dict[str, Any]) -> list[dict[str, Any]]:
+        text = _FRAME.format(query=body["query"], passages="\n---\n".join(passages))
+        return [{"source": "graph", "search_type": "HYBRID_COMPLETION", "text": text, **item}]
+
+    return answer
+
+
+def fails(kind: FailureKind, **fields: Any) -> Script:
+    """Fail."""
+
+    def answer(_: dict[str, Any]) -> Any:
+        raise ServerFailure(kind, "why", **fields)
+
+    return answer
+
+
+def scripted_host(
+    home: Path, client: ScriptedClient, session_id: str = "claude_s1", **environ: str
+) -> Host:
+    """Make a host with the built-in plugins and no others.
+
+    Args:
+        home: Its home folder.
+        client: Its server.
+        session_id: Id of the conversation.
+        environ: Its environment.
+    """
+    return Host(
+        "claude-code",
+        environ={"HOME": str(home), **environ},
+        session_id=session_id,
+        client=client,
+        entry_points=(),
+    )
