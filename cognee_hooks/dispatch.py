@@ -10,12 +10,12 @@ What a plugin raises is caught by `cognee_hooks.guard` and ends here, in the fau
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import CoroutineType
 from typing import Any
 
 import pluggy
@@ -24,42 +24,12 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import FaultLedger, FaultType, innermost
 from cognee_hooks.guard import Attempt, Worker, attempt, attempt_await
 from cognee_hooks.markers import Kind, Policy
+from cognee_hooks.outcomes import Called, Outcome, usable, usable_value, value_of
 
 GRACE = 0.05
 """Seconds that a cancelled implementation gets to clean up before it is left behind."""
 SLOW = 0.005
 """Seconds after which a blocking implementation on the event loop counts as slow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one implementation did in one call.
-
-    Attributes:
-        plugin: Registered name.
-        result: What it returned; None on a fault.
-        seconds: Wall time.
-        fault: Exception type name, a `FaultType`, or "" where all went well.
-    """
-
-    plugin: str
-    result: Any = None
-    seconds: float = 0.0
-    fault: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """What one call of a hook came to.
-
-    Attributes:
-        value: As from pluggy: the list of results that are not None, or the first of them for a
-            first-result hook.
-        outcomes: One for each implementation that was called, in call order.
-    """
-
-    value: Any
-    outcomes: tuple[Outcome, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,37 +108,54 @@ class Dispatcher:
         policy = self._policies[hook]
         limit = self._limit(hook, policy, deadline)
         wrappers, plain = self._calls(hook, policy, {**arguments, "deadline": limit})
+        # A wrapper that hangs before its yield must leave time for those inside it.
         opened = [
             (wrapper, generator)
             for wrapper in wrappers
-            if (generator := await self._half(wrapper, limit, partial(_open, wrapper)))
+            if (
+                generator := await self._half(
+                    wrapper, limit.remaining() / 2, partial(_open, wrapper)
+                )
+            )
         ]
-        if policy.kind is Kind.FIRST or policy.in_order:
-            outcomes = await self._one_by_one(plain, limit)
+        if policy.kind is Kind.FIRST:
+            outcomes = await self._until_answered(plain, limit)
         else:
-            outcomes = await self._together(plain, limit)
-        value = _value(policy, outcomes)
+            outcomes = await self._all(plain, limit, in_order=policy.in_order)
+        value = value_of(policy, outcomes)
         for wrapper, generator in reversed(opened):
-            closing = await self._half(wrapper, limit, partial(_close, generator, value))
+            seconds = max(limit.remaining(), GRACE)
+            closing = await self._half(wrapper, seconds, partial(_close, generator, value))
             value = self._accepted(wrapper, closing, value)
         return Called(value, tuple(outcomes))
 
-    async def _one_by_one(self, calls: Sequence[_Call], limit: Deadline) -> list[Outcome]:
+    async def _until_answered(self, calls: Sequence[_Call], limit: Deadline) -> list[Outcome]:
+        """Ask one after the other; one that hangs leaves time for the next and for the core."""
         outcomes: list[Outcome] = []
-        for call in calls:
-            if limit.expired:
-                break
-            outcomes += await self._together([call], limit)
-            if call.policy.kind is Kind.FIRST and outcomes[-1].result is not None:
+        for left, call in zip(range(len(calls), 0, -1), calls, strict=True):
+            share = limit.within(limit.remaining() / (left + 1))
+            outcomes += await self._all([call], share)
+            if outcomes[-1].result is not None:
                 break
         return outcomes
 
-    async def _together(self, calls: Sequence[_Call], limit: Deadline) -> list[Outcome]:
-        """Run all calls at once until the limit; cancel who is late, leave who will not stop."""
+    async def _all(
+        self, calls: Sequence[_Call], limit: Deadline, *, in_order: bool = False
+    ) -> list[Outcome]:
+        """Run all calls until the limit; cancel who is late, leave behind who will not stop.
+
+        In order means that each waits for the one before it, but no longer than its fair share of
+        the time: one that hangs is not cut short, and still the others get their turn.
+        """
         if not calls:
             return []
-        tasks = [asyncio.create_task(self._run(call), name=call.plugin) for call in calls]
+        tasks: list[asyncio.Task[Outcome]] = []
         try:
+            for left, call in zip(range(len(calls), 0, -1), calls, strict=True):
+                task = asyncio.create_task(self._run(call), name=call.plugin)
+                tasks.append(task)
+                if in_order:
+                    await asyncio.wait([task], timeout=limit.remaining() / left)
             _, late = await asyncio.wait(tasks, timeout=limit.remaining())
             for task in late:
                 task.cancel()
@@ -182,15 +169,22 @@ class Dispatcher:
             self._abandon(unfinished)
             raise
         return [
-            self._late(call) if task in late else task.result()
+            self._late(call) if task in late else self._ended(call, task)
             for call, task in zip(calls, tasks, strict=True)
         ]
+
+    def _ended(self, call: _Call, task: asyncio.Task[Outcome]) -> Outcome:
+        # A plugin can cancel the task that it runs in, which must not look like our own being
+        # cancelled.
+        if task.cancelled():
+            return self._outcome(call, Attempt(error=asyncio.CancelledError()), 0.0)
+        return task.result()
 
     async def _run(self, call: _Call) -> Outcome:
         """Run one implementation inside its own task, so that no exception reaches the loop."""
         started = self._clock()
         done = await self._attempt(call, call)
-        if done.error is None and inspect.isawaitable(done.result):
+        if done.error is None and attempt(inspect.isawaitable, done.result).result:
             done = await attempt_await(done.result)
         return self._outcome(call, done, self._clock() - started)
 
@@ -199,9 +193,7 @@ class Dispatcher:
         if inspect.iscoroutinefunction(call.function):
             return attempt(function)
         if not self._inline(call.plugin):
-            context = contextvars.copy_context()
-            future = self._worker(call.plugin).submit(context.run, function)
-            return await asyncio.wrap_future(future)
+            return await asyncio.wrap_future(self._worker(call.plugin).submit(function))
         started = self._clock()
         done = attempt(function)
         if isinstance(done.error, KeyboardInterrupt):
@@ -210,10 +202,10 @@ class Dispatcher:
             self._ledger.slow(call.plugin, call.hook)
         return done
 
-    async def _half(self, call: _Call, limit: Deadline, function: Callable[[], Any]) -> Any:
+    async def _half(self, call: _Call, seconds: float, function: Callable[[], Any]) -> Any:
         """Run one half of a wrapper and return what it came to, or None after a fault."""
         try:
-            async with asyncio.timeout(max(limit.remaining(), GRACE)):
+            async with asyncio.timeout(seconds):
                 done = await self._attempt(call, function)
         except TimeoutError:
             self._late(call)
@@ -244,7 +236,7 @@ class Dispatcher:
             )
             if policy.kind is Kind.FIRST and outcomes[-1].result is not None:
                 break
-        value = _value(policy, outcomes)
+        value = value_of(policy, outcomes)
         for wrapper, generator in reversed(opened):
             closing = self._half_blocking(wrapper, partial(_close, generator, value))
             value = self._accepted(wrapper, closing, value)
@@ -259,10 +251,13 @@ class Dispatcher:
 
     def _attempt_blocking(self, call: _Call, function: Callable[[], Any]) -> Attempt | None:
         if self._inline(call.plugin):
-            return attempt(function)
+            done = attempt(function)
+            if isinstance(done.error, KeyboardInterrupt):
+                raise done.error
+            return done
         future = self._worker(call.plugin).submit(function)
         try:
-            return future.result(call.policy.budget)
+            return future.result(self._budget(call.hook, call.policy))
         except TimeoutError:
             return None
 
@@ -271,8 +266,8 @@ class Dispatcher:
     def _outcome(self, call: _Call, done: Attempt, seconds: float) -> Outcome:
         if done.error is not None:
             return Outcome(call.plugin, None, seconds, self._fault(call, done.error))
-        if not _acceptable(call.policy, done.result):
-            if inspect.iscoroutine(done.result):
+        if not usable(call.policy, done.result):
+            if type(done.result) is CoroutineType:
                 done.result.close()
             returned = f"returned {type(done.result).__name__}"
             self._ledger.record(call.plugin, call.hook, FaultType.RUBBISH, returned)
@@ -291,15 +286,14 @@ class Dispatcher:
         if closing is None:
             return inner
         offered = closing.value
-        if call.policy.kind is not Kind.FIRST:
-            if not isinstance(offered, (list, tuple)):
-                self._ledger.record(call.plugin, call.hook, FaultType.WRAPPER)
-                return inner
-            offered = list(offered)
-        if not _acceptable(call.policy, offered):
+        if offered is None and call.policy.kind is Kind.NOTIFY:
+            # Nobody looks at these results, so a wrapper need not pass them on.
+            offered = inner
+        if not usable_value(call.policy, offered):
             self._ledger.record(call.plugin, call.hook, FaultType.WRAPPER)
             return inner
-        return offered
+        self._ledger.success(call.plugin, call.hook)
+        return offered if call.policy.kind is Kind.FIRST else list(offered)
 
     def _fault(self, call: _Call, error: BaseException) -> str:
         fault = type(error).__name__
@@ -323,10 +317,13 @@ class Dispatcher:
         return self._workers[plugin]
 
     def _limit(self, hook: str, policy: Policy, deadline: Deadline | None) -> Deadline:
-        budget = self._budgets.get(hook, policy.budget)
+        budget = self._budget(hook, policy)
         if deadline is None:
             return Deadline.after(budget, self._clock)
         return deadline.within(budget)
+
+    def _budget(self, hook: str, policy: Policy) -> float:
+        return self._budgets.get(hook, policy.budget)
 
     def _calls(
         self, hook: str, policy: Policy, arguments: Mapping[str, Any]
@@ -363,21 +360,3 @@ def _close(generator: Generator[None, Any, Any], value: Any) -> _Closed:
         return _Closed(stop.value)
     generator.close()
     raise RuntimeError("a wrapper has one yield, this one has a second")
-
-
-def _value(policy: Policy, outcomes: Sequence[Outcome]) -> Any:
-    results = [outcome.result for outcome in outcomes if outcome.result is not None]
-    if policy.kind is Kind.FIRST:
-        return results[0] if results else None
-    return results
-
-
-def _acceptable(policy: Policy, result: Any) -> bool:
-    """Whether a result is of the hook's type: one value, or for gathering kinds a list of them."""
-    if inspect.isawaitable(result) or inspect.isasyncgen(result):
-        return False
-    if policy.result is None or result is None or isinstance(result, policy.result):
-        return True
-    if policy.kind is Kind.FIRST or not isinstance(result, (list, tuple)):
-        return False
-    return all(_acceptable(policy, each) for each in result)

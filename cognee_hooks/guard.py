@@ -10,11 +10,13 @@ that the caller waits for as long as it wants and that never keeps the process a
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import queue
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 
@@ -64,30 +66,48 @@ class Worker:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._calls: queue.SimpleQueue[tuple[Future[Attempt], Callable[[], Attempt]] | None]
-        self._calls = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._calls: queue.SimpleQueue[_Call | None] | None = None
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Attempt]:
-        """Queue a call and return its future; the future never holds an exception."""
+        """Queue a call and return its future; the future never holds an exception.
+
+        The call sees the context variables of whoever submits it.
+        """
         future: Future[Attempt] = Future()
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name=f"cognee-hooks {self._name}", daemon=True
-                )
-                self._thread.start()
-        self._calls.put((future, lambda: attempt(function, *arguments)))
+        context = contextvars.copy_context()
+        try:
+            calls = self._started()
+        except RuntimeError as error:
+            # The system may refuse another thread, and always does while the interpreter ends.
+            future.set_result(Attempt(error=error))
+        else:
+            calls.put((future, partial(context.run, attempt, function, *arguments)))
         return future
 
     def stop(self) -> None:
         """Let the thread end after the calls that are queued; never waits for it."""
-        if self._thread is not None:
-            self._calls.put(None)
+        with self._lock:
+            calls, self._calls = self._calls, None
+        if calls is not None:
+            calls.put(None)
 
-    def _run(self) -> None:
-        while (call := self._calls.get()) is not None:
-            future, function = call
-            if future.set_running_or_notify_cancel():
-                future.set_result(function())
+    def _started(self) -> queue.SimpleQueue[_Call | None]:
+        with self._lock:
+            if self._calls is None:
+                calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+                threading.Thread(
+                    target=_work, args=(calls,), name=f"cognee-hooks {self._name}", daemon=True
+                ).start()
+                self._calls = calls
+            return self._calls
+
+
+_Call = tuple[Future[Attempt], Callable[[], Attempt]]
+
+
+def _work(calls: queue.SimpleQueue[_Call | None]) -> None:
+    while (call := calls.get()) is not None:
+        future, function = call
+        if future.set_running_or_notify_cancel():
+            future.set_result(function())

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cognee_hooks.background import CORE, Background
+from cognee_hooks.background import CORE, HOOKS, Background
 from cognee_hooks.context import PluginContext, Session
 from cognee_hooks.core_settings import CoreSettings, decide_mode
 from cognee_hooks.deadline import Clock, Deadline
-from cognee_hooks.dispatch import Called, Dispatcher
+from cognee_hooks.dispatch import Dispatcher
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import (
     DatasetChanged,
@@ -32,6 +32,7 @@ from cognee_hooks.faults import DropReason, Drops, FaultLedger, NoticeLevel, Not
 from cognee_hooks.identity import Credentials
 from cognee_hooks.injection import join_sections, strip_injected
 from cognee_hooks.lanes import search_lanes
+from cognee_hooks.outcomes import Called
 from cognee_hooks.redaction import Redacted, RedactionPipeline
 from cognee_hooks.registration import Registered, register
 from cognee_hooks.registry import Registry
@@ -194,7 +195,7 @@ class Host:
 
     async def session_start(self, event: SessionStart) -> None:
         """A conversation begins; returns at once."""
-        self.background.spawn(CORE, self._call("cognee_session_start", event))
+        self.background.spawn(HOOKS, self._call("cognee_session_start", event))
 
     async def user_prompt_submit(
         self, event: UserPromptSubmit, deadline: Deadline | None = None
@@ -229,7 +230,7 @@ class Host:
 
     async def pre_compact(self, event: PreCompact) -> None:
         """The agent is about to compact its transcript; returns at once."""
-        self.background.spawn(CORE, self._call("cognee_pre_compact", event))
+        self.background.spawn(HOOKS, self._call("cognee_pre_compact", event))
 
     async def session_end(self, event: SessionEnd, deadline: Deadline | None = None) -> None:
         """The conversation ends: captures settle, plugins are told in order, the rest is sent."""
@@ -332,7 +333,7 @@ class Host:
             self.background.spawn(CORE, self.writer.drain(limit))
 
     def _server_state_changed(self, event: ServerStateChanged) -> None:
-        self.background.spawn(CORE, self._call("cognee_server_state_changed", event))
+        self.background.spawn(HOOKS, self._call("cognee_server_state_changed", event))
         if event.current == "ok":
             self._drain()
 

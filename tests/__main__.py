@@ -16,6 +16,7 @@ SOURCES = ("cognee_hooks", "builtin_plugins", "examples", "tests")
 FULLY_COVERED = (
     "cognee_hooks/dispatch.py",
     "cognee_hooks/guard.py",
+    "cognee_hooks/outcomes.py",
     "cognee_hooks/redaction/*",
     "cognee_hooks/refusals.py",
     "cognee_hooks/registry.py",

@@ -1,0 +1,29 @@
+"""Makes swallowed faults loud: what a host forgives a plugin, a test must expect."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+
+class _Collector(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+@pytest.fixture(autouse=True)
+def loud_faults(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which a plugin fault was counted, unless it is marked ``expects_faults``."""
+    logger = logging.getLogger("cognee_hooks.faults")
+    collector = _Collector()
+    logger.addHandler(collector)
+    yield
+    logger.removeHandler(collector)
+    if collector.lines and request.node.get_closest_marker("expects_faults") is None:
+        pytest.fail("plugin faults were swallowed: " + "; ".join(collector.lines), pytrace=False)
