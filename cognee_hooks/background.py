@@ -12,7 +12,9 @@ from cognee_hooks.faults import FaultLedger, innermost
 from cognee_hooks.guard import attempt_await
 
 CORE = "core"
-"""Owner of the host's own tasks."""
+"""Owner of the host's own tasks, such as watching the server; they end when the host closes."""
+HOOKS = "hooks"
+"""Owner of hook calls that nobody waits for; they have a budget, and a closing host waits."""
 
 
 class Background:
