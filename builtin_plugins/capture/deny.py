@@ -51,16 +51,21 @@ DEFAULT_DENY = (
 """Matched without regard to case against the last part of a path and against the whole of it."""
 
 PATH_KEYS = frozenset(
-    "destination dir directory file file_path filename filepath files notebook_path path paths "
-    "source src target target_file uri url".split()
+    "destination filename filenames folder glob globs include source src target".split()
 )
 """Arguments that name files, compared in lower case."""
+
+PATH_KEY_ENDINGS = ("dir", "directory", "file", "files", "path", "paths", "uri", "url")
+"""How the names of further ones end."""
 
 COMMAND_KEYS = frozenset({"args", "argv", "cmd", "command", "input", "script"})
 """Arguments that hold command lines."""
 
 _DEPTH = 32
-_WORD_EDGE = re.compile(r"^[<>@&\d]*|[,:]+$")
+_WORD_EDGE = re.compile(r"^(?:\d*[<>&]+|@)|[,:]+$")
+_WILDCARD = re.compile(r"[*?\[]")
+_TELLING = 2
+"""Characters before a wildcard that say which files are meant."""
 
 
 class DenyList:
@@ -71,25 +76,35 @@ class DenyList:
     """
 
     def __init__(self, extra: Iterable[str] = ()) -> None:
-        self._globs = Globs([*DEFAULT_DENY, *extra], ignore_case=True)
+        patterns = [*DEFAULT_DENY, *extra]
+        self._globs = Globs(patterns, ignore_case=True)
+        self._names = [each.replace("*", "") for each in patterns if "/" not in each]
         self.bad = self._globs.bad
 
     def refuses(self, tool_input: Mapping[str, Any]) -> bool:
         """Whether any path argument, or any word of a command line, is on the list."""
-        return any(self._is_denied(candidate) for candidate in _candidates(tool_input, "", _DEPTH))
+        return any(map(self._is_denied, set(_candidates(tool_input, "", _DEPTH))))
 
     def _is_denied(self, path: str) -> bool:
         path = unquote(path.removeprefix("file://")).replace("\\", "/").rstrip("/")
         if not path:
             return False
         whole = "/" + path.lstrip("/")
-        return self._globs.match(whole.rsplit("/", 1)[-1]) or self._globs.match(whole)
+        name = whole.rsplit("/", 1)[-1]
+        return self._globs.match(name) or self._globs.match(whole) or self._may_expand_to(name)
+
+    def _may_expand_to(self, name: str) -> bool:
+        """Whether a name with wildcards, such as ``.env*``, stands for a file on the list."""
+        wildcard = _WILDCARD.search(name)
+        if wildcard is None or wildcard.start() < _TELLING:
+            return False
+        return any(map(Globs([name], ignore_case=True).match, self._names))
 
 
 def _candidates(value: Any, key: str, depth: int) -> Iterator[str]:
     """Yield what may be a path: values under path keys, and words of command lines."""
     if isinstance(value, str):
-        if key in PATH_KEYS:
+        if key in PATH_KEYS or key.endswith(PATH_KEY_ENDINGS):
             yield value
         elif key in COMMAND_KEYS:
             yield from _words_that_may_be_paths(value)

@@ -20,16 +20,21 @@ class Globs:
     def __init__(self, patterns: Iterable[str], *, ignore_case: bool = False) -> None:
         flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
         self.bad: list[str] = []
-        self._compiled: list[re.Pattern[str]] = []
+        good: list[str] = []
         for pattern in patterns:
+            translated = _translated(pattern)
             try:
-                self._compiled.append(re.compile(_translated(pattern), flags))
+                re.compile(translated, flags)
             except re.error:
                 self.bad.append(pattern)
+            else:
+                good.append(f"(?:{translated})")
+        # One expression for all: command lines bring thousands of names to look at.
+        self._any = re.compile("|".join(good) or "(?!)", flags)
 
     def match(self, name: str) -> bool:
         """Whether any pattern matches the whole name."""
-        return any(pattern.fullmatch(name) for pattern in self._compiled)
+        return self._any.fullmatch(name) is not None
 
 
 def _translated(pattern: str) -> str:
@@ -57,5 +62,5 @@ def _class(body: str) -> str:
     members = body[1:] if negated else body
     if not members:
         return "." if negated else "(?!)"
-    escaped = re.sub(r"([\\\]\[^&~|])", r"\\\1", members)
+    escaped = re.sub(r"([\\\]\[^&~|])", r"\\\1", members).replace("--", r"-\-")
     return f"[{'^' if negated else ''}{escaped}]"

@@ -10,7 +10,7 @@ from builtin_plugins.capture.deny import DenyList
 from builtin_plugins.capture.globs import Globs
 from builtin_plugins.capture.settings import CaptureSettings
 from builtin_plugins.capture.shell import runs_own_program
-from builtin_plugins.capture.summary import headline, response_text, summary
+from builtin_plugins.capture.summary import command_lines, headline, response_text, summary
 from cognee_hooks import PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import PostToolUse, PostToolUseFailure, Stop, UserPromptSubmit
@@ -127,8 +127,7 @@ class CapturePlugin:
 
     def _unwanted_because(self, tool_name: str, tool_input: Mapping[str, Any]) -> DropReason | None:
         own_name = tool_name.rsplit("__", 1)[-1].startswith(OWN_TOOL_PREFIX)
-        command = tool_input.get("command")
-        if own_name or (isinstance(command, str) and runs_own_program(command)):
+        if own_name or any(map(runs_own_program, command_lines(tool_input))):
             return DropReason.OWN_TOOL
         if not tool_name.strip() or not self._tools.match(tool_name):
             return DropReason.TOOL_NOT_ALLOWED

@@ -8,6 +8,7 @@ keeps its beginning and its end.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,15 @@ def headline(tool_input: Mapping[str, Any]) -> str:
         value = tool_input.get(key)
         if isinstance(value, str) and value.strip():
             return " ".join(value.split())
-    return ""
+    return " ".join(" ".join(command_lines(tool_input)).split())
+
+
+def command_lines(tool_input: Mapping[str, Any]) -> list[str]:
+    """Return the command lines of a call; some agents send one as a list of arguments."""
+    command = tool_input.get("command")
+    if isinstance(command, (list, tuple)):
+        return [shlex.join(each for each in command if isinstance(each, str))]
+    return [command] if isinstance(command, str) else []
 
 
 def response_text(response: Any) -> str:
@@ -52,9 +61,8 @@ def _object_text(response: Mapping[str, Any]) -> str:
         return "\n".join(each for each in outputs if isinstance(each, str) and each)
     if isinstance(response.get("structuredPatch"), list):
         hunks = [hunk for hunk in response["structuredPatch"] if isinstance(hunk, Mapping)]
-        lines = [
-            line for hunk in hunks for line in hunk.get("lines") or [] if isinstance(line, str)
-        ]
+        parts = [hunk["lines"] for hunk in hunks if isinstance(hunk.get("lines"), list)]
+        lines = [line for part in parts for line in part if isinstance(line, str)]
         if lines:
             return "\n".join(lines)
     file = response.get("file")

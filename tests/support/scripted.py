@@ -31,14 +31,14 @@ class ScriptedClient(DryRunClient):
 
     Attributes:
         scripts: What is answered on a path; other paths answer as a healthy, empty server.
-        delay: Seconds before an answer to a recall.
+        delays: Seconds before an answer, by path.
         single: What the server says about access control being off.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.scripts: dict[str, Script] = {}
-        self.delay = 0.0
+        self.delays: dict[str, float] = {}
         self.single: bool | None = False
 
     async def single_user(self, deadline: Deadline) -> bool | None:
@@ -46,10 +46,10 @@ class ScriptedClient(DryRunClient):
 
     async def _exchange(self, call: Call, deadline: Deadline, key: Key | None = None) -> Answer:
         answer = await super()._exchange(call, deadline, key)
-        if call.path == RECALL and self.delay:
+        if call.path in self.delays:
             try:
                 async with asyncio.timeout(deadline.remaining()):
-                    await asyncio.sleep(self.delay)
+                    await asyncio.sleep(self.delays[call.path])
             except TimeoutError:
                 raise ServerFailure(FailureKind.TIMED_OUT) from None
         script = self.scripts.get(call.path)

@@ -201,14 +201,14 @@ async def test_an_auth_failure_ends_with_the_first_recall_that_works(host, clien
 
 async def test_a_slow_server_leaves_time_for_the_outage_line(client, isolated_environment):
     host = scripted_host(isolated_environment, client, COGNEE_RECALL_TIMEOUT_MS="400")
-    client.delay = 5.0
+    client.delays[RECALL] = 5.0
     started = time.monotonic()
     assert await ask(host) == OUTAGE.format("server not responding")
     assert time.monotonic() - started < 0.4 + MARGIN
 
 
 async def test_the_agents_own_deadline_is_kept_too(host, client):
-    client.delay = 5.0
+    client.delays[RECALL] = 5.0
     event = UserPromptSubmit(session_id="claude_s1", prompt=PROMPT)
     started = time.monotonic()
     answer = await host.user_prompt_submit(event, Deadline.after(0.3))
