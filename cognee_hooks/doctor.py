@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure
 from cognee_hooks.registry import PluginState
 from cognee_hooks.results import CheckResult, CheckStatus
 
@@ -21,6 +21,8 @@ OK, INFO, WARNING, FAILED = (
     CheckStatus.WARNING,
     CheckStatus.FAILED,
 )
+
+_SENTENCE = "A plain sentence without anything secret in it."
 
 
 async def examine(host: Host, deadline: Deadline) -> list[CheckResult]:
@@ -37,7 +39,7 @@ async def examine(host: Host, deadline: Deadline) -> list[CheckResult]:
         _mode(host),
         *_settings(host),
         *await _server(host, deadline),
-        _redaction(host),
+        await _redaction(host),
         *_plugins(host),
         *await _plugin_checks(host, deadline),
     ]
@@ -139,7 +141,7 @@ async def _identity(host: Host, deadline: Deadline) -> list[CheckResult]:
     return rows
 
 
-def _redaction(host: Host) -> CheckResult:
+async def _redaction(host: Host) -> CheckResult:
     if host.redaction.closed_because:
         return CheckResult(
             name="redaction",
@@ -153,6 +155,16 @@ def _redaction(host: Host) -> CheckResult:
             status=WARNING,
             detail="switched off: secrets leave this machine",
             remedy="remove COGNEE_CAPTURE_REDACT=false",
+        )
+    try:
+        await host.redaction.redact(_SENTENCE)
+    except RedactionFailed as failure:
+        return CheckResult(
+            name="redaction",
+            status=FAILED,
+            detail=f"redactor {failure.redactor!r} fails ({failure.cause_type}) even on a plain "
+            "sentence, so nothing is captured or sent",
+            remedy="mend the plugin that brings it, or block it; see `cognee-hooks plugins`",
         )
     names = ", ".join(host.registered.redactors) or "none"
     return CheckResult(name="redaction", status=OK, detail=f"built-in rules; others: {names}")

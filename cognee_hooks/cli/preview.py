@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cognee_hooks.cli.common import (
     add_host_options,
     add_json_option,
-    find_agent,
     make_host,
     print_json,
 )
-from cognee_hooks.cli.run import session_id_of
+from cognee_hooks.cli.run import agent_of, cwd_of, session_id_of
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dryrun import DryRunClient
@@ -24,6 +24,7 @@ from cognee_hooks.events import Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from cognee_hooks.injection import clean
 from cognee_hooks.results import Agent
+from cognee_hooks.services.process import current_environ
 
 BUDGET_SECONDS = 10.0
 SAMPLE_PROMPT = "(the prompt that this answer belongs to)"
@@ -40,21 +41,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read one payload from standard input and show what would become of it."""
-    agent = find_agent(options.agent)
-    payload = read_payload(sys.stdin.fileno(), Deadline.after(BUDGET_SECONDS))
+    agent = agent_of(options)
+    payload = read_payload(sys.stdin, Deadline.after(BUDGET_SECONDS))
     if payload is None:
         raise UsageError("preview reads one JSON object from standard input, and there was none")
     client = DryRunClient()
-    # A session of its own, so that a look does not take the real session's parked prompt.
-    session_id = f"preview_{session_id_of(agent, payload)}"[:100]
-    host = make_host(options.agent, options.plugins, session_id=session_id, client=client)
-    asyncio.run(_play(host, client, find_agent(options.agent, host), options.event, payload))
-    report = _report(host, client, payload)
+    with tempfile.TemporaryDirectory(prefix="cognee-hooks-preview-") as folder:
+        host = make_host(
+            options.agent,
+            options.plugins,
+            environ={**current_environ(), **_state_in(folder)},
+            session_id=session_id_of(agent, payload),
+            cwd=cwd_of(payload),
+            client=client,
+        )
+        asyncio.run(_play(host, client, agent, options.event, payload))
+        report = _report(host, client, payload)
     if options.json:
         print_json(report)
     else:
         _print(report)
     return 0
+
+
+def _state_in(folder: str) -> dict[str, str]:
+    """Keep a look from changing what the real session knows: prompts, counters, breaker."""
+    return {
+        "COGNEE_HOOKS_STATE_DIR": folder,
+        "COGNEE_PI_STATE_DIR": folder,
+        "COGNEE_BREAKER_FILE": f"{folder}/breaker.json",
+    }
 
 
 async def _play(

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from cognee_hooks.cli.bounded import Answer, leave, run_bounded
+from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.cli.bounded import Answer, call_bounded, leave, run_bounded, take_stdout
 from cognee_hooks.cli.common import add_host_options, find_agent, make_host
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
@@ -24,6 +25,8 @@ NESTED = "COGNEE_HOOKS_NESTED"
 
 MARGIN_SECONDS = 0.5
 """What a process may take beyond the budget of its event: start, redaction, end."""
+LOAD_SECONDS = 4.0
+"""Longest that reading the configuration and importing plugins may take."""
 FLUSH_SECONDS = 4.0
 """Budget for sending what the event left behind."""
 
@@ -39,19 +42,17 @@ def run(options: argparse.Namespace) -> int:
     """Pass the event on and print the agent's answer, exit code always 0."""
     begun = Deadline.after(0)
     environ = current_environ()
-    agent = find_agent(options.agent)
-    answer = Answer(agent.empty(options.event))
-    payload = read_payload(sys.stdin.fileno(), Deadline.after(10))
+    agent = agent_of(options)
+    answer = Answer(agent.empty(options.event), take_stdout())
+    payload = read_payload(sys.stdin, Deadline.after(10))
     if payload is None or environ.get(NESTED):
         answer.settle()
         return 0
-    host = make_host(
-        options.agent,
-        options.plugins,
-        environ=environ,
-        session_id=session_id_of(agent, payload),
-        cwd=_cwd(payload),
-    )
+    host = _load(options, environ, agent, payload)
+    if host is None:
+        answer.settle()
+        leave(0)
+        return 0
     agent = find_agent(options.agent, host)
     budget = event_budget(host, options.event)
     limit = Deadline(begun.at + budget)
@@ -101,6 +102,45 @@ async def _pass_on(
         )
 
 
-def _cwd(payload: Mapping[str, Any]) -> str | None:
+def _load(
+    options: argparse.Namespace,
+    environ: Mapping[str, str],
+    agent: Agent,
+    payload: Mapping[str, Any],
+) -> Host | None:
+    """Make the host; None where a plugin takes too long to import."""
+    try:
+        return call_bounded(
+            lambda: make_host(
+                options.agent,
+                options.plugins,
+                environ=environ,
+                session_id=session_id_of(agent, payload),
+                cwd=cwd_of(payload),
+            ),
+            Deadline.after(LOAD_SECONDS),
+        )
+    except TimeoutError:
+        print(
+            f"cognee-hooks: importing the plugins took more than {LOAD_SECONDS:g} s, so this event "
+            "was passed over. See `cognee-hooks plugins --all`.",
+            file=sys.stderr,
+        )
+        return None
+
+
+def agent_of(options: argparse.Namespace) -> Agent:
+    """Return the agent that the command line names, be it one that a plugin brings.
+
+    Raises:
+        UsageError: No agent has this name.
+    """
+    if options.agent in BUILT_IN:
+        return BUILT_IN[options.agent]
+    return find_agent(options.agent, make_host(options.agent, options.plugins))
+
+
+def cwd_of(payload: Mapping[str, Any]) -> str | None:
+    """Return the working directory of the agent, or None where it does not tell."""
     cwd = payload.get("cwd")
     return cwd if isinstance(cwd, str) and cwd.startswith("/") else None

@@ -9,7 +9,7 @@ import json
 import os
 import select
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from cognee_hooks.deadline import Deadline
 
@@ -20,33 +20,38 @@ MAX_BYTES = 32 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
-def read_payload(descriptor: int, deadline: Deadline) -> Mapping[str, Any] | None:
-    """Return the object on the pipe as soon as it is complete.
+def read_payload(stream: TextIO | None, deadline: Deadline) -> Mapping[str, Any] | None:
+    """Return the first object on a stream as soon as it is complete; what follows is not looked at.
 
     Args:
-        descriptor: An open file descriptor.
+        stream: Standard input; None where the agent closed it.
         deadline: Until when to wait at most.
 
     Returns:
         The object, or None where nothing usable comes: no data, other data, too much data.
     """
     buffer = bytearray()
-    while len(buffer) <= MAX_BYTES:
-        wait = min(IDLE_SECONDS, deadline.remaining())
-        ready, _, _ = select.select([descriptor], [], [], wait)
-        chunk = os.read(descriptor, _CHUNK) if ready else b""
-        buffer += chunk
-        # Only a closing brace can complete an object; parsing after each chunk would be quadratic.
-        if not chunk or buffer.rstrip().endswith(b"}"):
-            payload = _parsed(bytes(buffer))
-            if payload is not None or not chunk:
-                return payload
+    try:
+        descriptor = stream.fileno() if stream is not None else -1
+        while descriptor >= 0 and len(buffer) <= MAX_BYTES:
+            wait = min(IDLE_SECONDS, deadline.remaining())
+            ready, _, _ = select.select([descriptor], [], [], wait)
+            chunk = os.read(descriptor, _CHUNK) if ready else b""
+            buffer += chunk
+            # Only a closing brace can complete an object; parsing after each chunk is quadratic.
+            if not chunk or buffer.rstrip().endswith(b"}"):
+                payload = _parsed(bytes(buffer))
+                if payload is not None or not chunk:
+                    return payload
+    except OSError:  # a folder, a terminal that went away, a descriptor that is none
+        return None
     return None
 
 
 def _parsed(data: bytes) -> Mapping[str, Any] | None:
+    text = data.decode("utf-8-sig", "replace").lstrip()
     try:
-        value = json.loads(data.decode("utf-8-sig", "replace"))
+        value, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
