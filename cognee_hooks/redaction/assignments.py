@@ -38,6 +38,7 @@ _SEPARATOR = re.compile(
 )
 _TYPE_HINT = re.compile(r"[ \t]*[A-Za-z_][\w.\[\]| ]{0,60}?[ \t]*=[ \t]*(?=[\"'])")
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?[ \t]*\r?\n")
+_SCHEME = re.compile(r"(?:bearer|basic|token)[ \t]+(?=[\w.~+/=-]{6})", re.IGNORECASE)
 _BARE_END = re.compile(
     r"[\s\"'`<>]|&(?=[\w.~%-]{1,60}=|\s|\Z)|;(?=[\s\w]|\Z)|,(?=\s|[\w.-]{1,60}[=:]|\Z)|\\[nrt\"']|%26|&amp;|\|(?=\s)"
 )
@@ -121,8 +122,15 @@ def _value_after(text: str, start: int, name_end: int, kind: str) -> Span | None
         block = _BLOCK_SCALAR.match(text, value_start)
         if block is not None:
             return _block_scalar(text, start, block.end(), kind)
+    scheme = _SCHEME.match(text, value_start)
+    if scheme is not None:
+        value_start = scheme.end()
     value_end = _bare_end(text, value_start, line=_begins_line(text, start), kind=kind)
     value = text[value_start:value_end]
+    if text[start:name_end].lower().endswith("cookie") and "=" in value:
+        return None  # pairs, of which a rule for cookies takes the values
+    if scheme is not None and not value.isalpha() and not shapes.is_stand_in(value):
+        return Span(value_start, value_end, _RULE, kind)
     if _is_bare_secret(text, start, separator, value, kind):
         return Span(value_start, value_end, _RULE, kind)
     return None

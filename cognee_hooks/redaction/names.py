@@ -33,10 +33,9 @@ _PAIRS = frozenset(
         ("conn", "string"),
         ("seed", "phrase"),
         ("recovery", "phrase"),
-        ("pass", "phrase"),
-        ("pass", "word"),
-        ("pass", "code"),
         ("client", "key"),
+        ("password", "hash"),
+        ("passwd", "hash"),
         ("key", "data"),
         ("webhook", "url"),
         ("sas", "url"),
@@ -51,7 +50,6 @@ _TAIL = frozenset(
     "current base value raw text plain string str b64 base64 env var default backup primary "
     "secondary main override confirm confirmation 1 2 3 v1 v2 v3 local ci bot write read".split()
 )
-_NEVER_LAST_WITH_TAIL = frozenset({"text", "string", "value", "str", "default", "raw"})
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _QUERY_NAMES = frozenset({"sig", "signature", "key", "auth", "code", "hmac", "sign", "sid", "pin"})
 
@@ -63,10 +61,15 @@ def kind_of(name: str) -> str:
     Spelling does not matter: ``apiKey``, ``API_KEY``, ``x-api-key`` and ``api.key`` are one name.
     """
     words = [word.lower() for word in _SPLIT.findall(name)]
-    while len(words) > 1 and words[-1] in _TAIL:
+    while words:
+        kind = _kind(words)
+        if kind or words[-1] not in _TAIL:
+            return kind
         words.pop()
-    if not words:
-        return ""
+    return ""
+
+
+def _kind(words: list[str]) -> str:
     last = words[-1]
     if last in _PASSWORD_WORDS:
         return PASSWORD

@@ -22,6 +22,7 @@ MAX_INPUT = 1_000_000
 """Characters of one string that are looked at; what lies behind is left out. No payload needs more,
 and nobody may keep a session busy with redacting."""
 _LEFT_OUT = "[left out: text too long]"
+_MAX_WORD = 8192
 _GROWTH_FACTOR = 2
 _GROWTH_MARGIN = 1024
 
@@ -131,8 +132,7 @@ class RedactionPipeline:
 
     def _first_stages(self, text: str) -> str:
         if len(text) > MAX_INPUT:
-            # A secret at the edge would lose its shape, so the last word goes as well.
-            text = text[:MAX_INPUT].rsplit(None, 1)[0][:MAX_INPUT] + _LEFT_OUT
+            text = _beginning(text) + _LEFT_OUT
         text = strip_private(sanitise(text))
         return replace(text, rules.find(text)) if self._enabled else text
 
@@ -179,11 +179,12 @@ class RedactionPipeline:
             raise RedactionFailed(redactor.name, type(done.error).__name__)
         after: list[Any] = done.result
         for old, new in zip(before, after, strict=True):
-            if not isinstance(new, str):
+            # A subclass could lie about its length, or answer every question with another text.
+            if type(new) is not str:
                 raise RedactionFailed(redactor.name, f"returned {type(new).__name__}")
             if len(new) > _GROWTH_FACTOR * len(old) + _GROWTH_MARGIN:
                 raise RedactionFailed(redactor.name, "grew the text")
-        return [sanitise(str(new)) for new in after]
+        return [sanitise(new) for new in after]
 
     # -- small things ----------------------------------------------------------------------------
 
@@ -201,6 +202,13 @@ class RedactionPipeline:
         found = list(spans)
         hits.extend(Hit(each.rule, each.label, each.start, each.end) for each in found)
         return replace(text, found)
+
+
+def _beginning(text: str) -> str:
+    """Return what is looked at of a long text; a secret at its edge would have lost its shape."""
+    kept = text[:MAX_INPUT]
+    gap = max(kept.rfind(" "), kept.rfind("\n"))
+    return kept[: gap if gap >= MAX_INPUT - _MAX_WORD else -_MAX_WORD]
 
 
 def _apply(function: Any, texts: list[str]) -> list[Any]:

@@ -29,8 +29,8 @@ _REFERENCE = re.compile(
 )
 _PLACEHOLDER = re.compile(
     r"""(?ix)
-      (?:<|\[|\{)?(?:your|my|the|some|an?|insert|enter|put|add|replace|change|paste|use|example|
-        sample|dummy|fake|test|placeholder|todo|fixme)[-_ .].*
+      (?:<|\[|\{)?(?:your|my|the|some|insert|enter|put|add|replace|change|paste|use|example|
+        sample|dummy|fake|test|placeholder|todo|fixme|an?(?=.[a-z]{3}))[-_ .].*
     | .*[-_ ](?:here|goes|placeholder|example)(?:>|\]|\})?
     | (?:change[-_]?(?:me|it|this)|replace[-_]?(?:me|this)|placeholder|redacted|hidden|masked|todo|
         tbd|n/?a|unset|unknown|empty|blank|secret|password|passwd|pass|pwd|token|key|apikey|api_key|
@@ -76,6 +76,7 @@ _PROSE = frozenset(
     "using see if it its you we they as by on into than then only same one all any each".split()
 )
 _MIN_ENTROPIC = 20
+_LONGEST_WORD = 24
 _SENSELESS = 2
 """Changes from lower to upper case that no word has, if there is one in four letters."""
 
@@ -122,7 +123,14 @@ def is_prose(value: str) -> bool:
 
 def is_identifier(value: str) -> bool:
     """Whether a value is a word or several joined as in source code, without anything random."""
-    return _CAMEL_OR_SNAKE.fullmatch(value) is not None
+    if _CAMEL_OR_SNAKE.fullmatch(value) is None:
+        return False
+    return (
+        len(value) <= _LONGEST_WORD
+        or not (value.islower() or value.isupper())
+        or "_" in value
+        or "-" in value
+    )
 
 
 def is_random(value: str, minimum: int = 6) -> bool:
@@ -141,6 +149,8 @@ def is_random(value: str, minimum: int = 6) -> bool:
         return True
     if not letters:
         return len(value) >= _MIN_ENTROPIC and digits
+    if value.isalpha() and len(value) > _LONGEST_WORD and (value.islower() or value.isupper()):
+        return True
     return (
         not is_identifier(value)
         and not re.fullmatch(r"[A-Za-z]+(?:[-_. /:,'][A-Za-z]+)*\W?", value)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar, final
 
+from cognee_hooks.typed import require, require_callable
+
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -26,6 +28,11 @@ class Pattern:
     label: str = "custom"
     group: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "regex", "label")
+        require(self, int, "group")
+
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
@@ -43,6 +50,16 @@ class Redactor:
     label: str = "custom"
     patterns: tuple[Pattern, ...] = ()
     function: Callable[[str], str] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "name", "label")
+        require(self, tuple, "patterns")
+        for pattern in self.patterns:
+            if not isinstance(pattern, Pattern):
+                raise TypeError("Redactor.patterns must hold Pattern values")
+        if self.function is not None:
+            require_callable(self, "function")
 
 
 @dataclass(frozen=True, slots=True)

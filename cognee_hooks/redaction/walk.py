@@ -47,7 +47,8 @@ class Walker:
         if isinstance(value, Redacted):
             return _Done(value.value)
         if isinstance(value, str):
-            self._strings.append(value)
+            # Of a subclass only the characters count, not its methods.
+            self._strings.append(str.__str__(value))
             return _Slot(len(self._strings) - 1)
         if value is None or isinstance(value, (bool, int)):
             return _Done(value)
