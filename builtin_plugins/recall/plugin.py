@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,9 +51,10 @@ class RecallPlugin:
         """Open the dataset, which takes the server seconds the first time."""
         if not (self._on and self._settings.warm_up) or event.source == "compact":
             return
-        query = await self._context.redact(WARM_UP_QUERY)
         try:
-            await self._ask(query, deadline)
+            await self._ask(await self._context.redact(WARM_UP_QUERY), deadline)
+        except RedactionFailed:
+            return
         except ServerFailure as failure:
             self._context.services.health.note(failure)
 
@@ -217,6 +217,3 @@ def _line(text: str) -> AdditionalContext:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
-
-
-__all__: Sequence[str] = ("RecallPlugin",)
