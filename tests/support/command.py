@@ -38,14 +38,14 @@ def payload(name: str, **changes: Any) -> dict[str, Any]:
 
 
 async def command(
-    *arguments: str, stdin: object = b"", timeout: float = 60.0, **environ: str
+    *arguments: str, stdin: object = b"", limit: float = 60.0, **environ: str
 ) -> Done:
     """Run ``cognee-hooks`` and wait for its end.
 
     Args:
         arguments: Its arguments.
         stdin: What it reads: bytes, or a value that becomes JSON.
-        timeout: Seconds after which it counts as hanging.
+        limit: Seconds after which it counts as hanging.
         environ: Variables beside those of the tests.
     """
     data = stdin if isinstance(stdin, bytes) else json.dumps(stdin).encode()
@@ -61,7 +61,7 @@ async def command(
         env=os.environ | environ,
     )
     try:
-        out, err = await asyncio.wait_for(process.communicate(data), timeout)
+        out, err = await asyncio.wait_for(process.communicate(data), limit)
     finally:
         if process.returncode is None:
             process.kill()
