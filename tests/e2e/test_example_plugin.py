@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,11 @@ def _uv(*arguments: str) -> None:
     )
 
 
+def _version() -> str:
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return str(document["project"]["version"])
+
+
 def _package(folder: Path, name: str, source: str) -> Path:
     folder.mkdir()
     (folder / f"{name}.py").write_text(source)
@@ -118,6 +124,11 @@ def raising(installation: Installation, tmp_path: Path):
 
 def rows(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return {row["name"]: row for row in json.loads(done.stdout)}
+
+
+def test_the_installed_command_knows_its_version(installation: Installation) -> None:
+    done = installation.run("--version")
+    assert (done.returncode, done.stdout) == (0, f"cognee-hooks {_version()}\n")
 
 
 def test_it_is_found_by_its_entry_point(installation: Installation) -> None:
