@@ -26,17 +26,35 @@ class Background:
 
     def __init__(self, ledger: FaultLedger) -> None:
         self._ledger = ledger
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
 
+    def attach(self) -> None:
+        """Run all work on the event loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+
     def spawn(self, owner: str, work: Coroutine[Any, Any, Any]) -> None:
-        """Start work; once the host is closing, the work is refused and closed unrun."""
-        if self._closing:
+        """Start work, from the event loop or from a plugin's own thread.
+
+        Once the host is closing, the work is refused and closed unrun.
+
+        Raises:
+            TypeError: It is no coroutine.
+            RuntimeError: No event loop is known that could run it.
+        """
+        if not asyncio.iscoroutine(work):
+            raise TypeError(f"background work must be a coroutine, not {type(work).__name__}")
+        here = _running_loop()
+        loop = self._loop = self._loop or here
+        if self._closing or loop is None or loop.is_closed():
             work.close()
-            return
-        task = asyncio.create_task(self._run(owner, work), name=owner)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            if not self._closing:
+                raise RuntimeError("background work needs the event loop of a started host")
+        elif loop is here:
+            self._start(owner, work)
+        else:
+            loop.call_soon_threadsafe(self._start, owner, work)
 
     async def settle(self, deadline: Deadline) -> bool:
         """Wait for the plugins' tasks, and for those that they start; tells whether all ended.
@@ -58,8 +76,25 @@ class Background:
             await asyncio.wait(set(self._tasks), timeout=GRACE)
         return len(self._tasks)
 
+    def _start(self, owner: str, work: Coroutine[Any, Any, Any]) -> None:
+        if self._closing:
+            work.close()
+            return
+        task = asyncio.create_task(self._run(owner, work), name=owner)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        # A task that is cancelled before its first step never gets to what it was to await.
+        task.add_done_callback(lambda _: work.close())
+
     async def _run(self, owner: str, work: Coroutine[Any, Any, Any]) -> None:
         done = await attempt_await(work)
         if done.error is not None:
             where = innermost(done.error.__traceback__)
             self._ledger.record(owner, "background", type(done.error).__name__, where)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

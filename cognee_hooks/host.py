@@ -30,7 +30,7 @@ from cognee_hooks.events import (
 )
 from cognee_hooks.faults import DropReason, Drops, FaultLedger, NoticeLevel, Notices
 from cognee_hooks.identity import Credentials
-from cognee_hooks.injection import join_sections, strip_injected
+from cognee_hooks.injection import clean, join_sections, strip_injected
 from cognee_hooks.lanes import search_lanes
 from cognee_hooks.outcomes import Called
 from cognee_hooks.redaction import Redacted, RedactionPipeline
@@ -164,6 +164,7 @@ class Host:
 
     async def start(self) -> None:
         """Begin background work: watching the server's health."""
+        self.background.attach()
         self.services.health.subscribe(self._server_state_changed)
         health = self.services.health
         self.background.spawn(CORE, health.run(pending=lambda: self.waiting > 0, ready=self._drain))
@@ -183,11 +184,13 @@ class Host:
         await self.background.close()
         await self.services.client.aclose()
         self.dispatcher.close()
+        self.redaction.close()
         return lost
 
     async def flush(self, deadline: Deadline) -> None:
         """Finish captures that are on their way and send what waits."""
-        await self.background.settle(deadline)
+        # Work of a plugin that hangs must leave time for what others captured.
+        await self.background.settle(deadline.within(deadline.remaining() / 2))
         if self.writer.waiting:
             await self.writer.drain(deadline)
 
@@ -237,7 +240,9 @@ class Host:
         budget = self.registry.policies["cognee_session_end"].budget
         limit = (deadline or Deadline.after(budget, self._clock)).within(budget)
         await self.background.settle(limit.within(SETTLE_SECONDS))
-        await self._call("cognee_session_end", event, limit)
+        # Plugins that hang must leave time for what waits to be sent.
+        share = limit.remaining() / 2 if self.writer.waiting else limit.remaining()
+        await self._call("cognee_session_end", event, limit.within(share))
         await self.writer.drain(limit)
 
     async def dataset_changed(self, event: DatasetChanged) -> None:
@@ -268,7 +273,7 @@ class Host:
         line = await self.dispatcher.call(
             "cognee_render_status", segments=segments, max_width=max_width
         )
-        return line.value or ""
+        return " ".join(clean(line.value or "").split())
 
     # -- what plugins use (HostPort) -------------------------------------------------------------
 

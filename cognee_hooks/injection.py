@@ -25,25 +25,31 @@ def clean(text: str) -> str:
     return _UNPRINTABLE.sub("", sanitise(text).replace("\r\n", "\n").replace("\r", "\n"))
 
 
-_OWN_BLOCK = re.compile(
-    r"^=== (?:Cognee memory|Code graph facts)\b[^\n]* ===\n.*?"
-    r"^=== End (?:Cognee memory|Code graph facts) ===(?:\n|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-_OWN_LINE = re.compile(
-    r"^=== Cognee memory: recall skipped \([^\n]*\)[^\n]* ===(?:\n|\Z)", re.MULTILINE
-)
+_HEADER = re.compile(r"=== (?:Cognee memory|Code graph facts)\b.* ===\Z")
+_FOOTER = re.compile(r"=== End (?:Cognee memory|Code graph facts) ===\Z")
+_OUTAGE = re.compile(r"=== Cognee memory: recall skipped \(.*\).* ===\Z")
 
 
 def strip_injected(prompt: str) -> str:
     """Return a prompt without blocks of ours that came back inside it.
 
-    Only whole blocks go, from a header line to its footer line, and outage lines; a person who
-    quotes a header in prose is left alone.
+    Only whole blocks go, from a header line to the first footer line after it, and outage lines; a
+    person who quotes a header, in prose or on a line of its own, is left alone. Takes time in
+    proportion to the prompt, since anybody can write header lines into one.
     """
     if "===" not in prompt:
         return prompt
-    return _OWN_BLOCK.sub("", _OWN_LINE.sub("", prompt.replace("\r\n", "\n")))
+    kept: list[str] = []
+    header: int | None = None
+    for line in prompt.replace("\r\n", "\n").split("\n"):
+        if header is not None and _FOOTER.match(line):
+            del kept[header:]
+            header = None
+        elif not _OUTAGE.match(line):
+            # Of two headers only the later one can belong to the footer that follows.
+            header = len(kept) if _HEADER.match(line) else header
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def join_sections(sections: Iterable[AdditionalContext], max_bytes: int) -> str:

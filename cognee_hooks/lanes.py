@@ -52,13 +52,18 @@ async def search_lanes(
     for lane, task in asked:
         if task in late:
             ledger.record(owners[lane.name], _HOOK, FaultType.TIMEOUT)
-        elif (texts := _judged(task.result(), owners[lane.name], ledger)) is not None:
+        elif (texts := _judged(_ended(task), owners[lane.name], ledger)) is not None:
             found.append((lane, texts))
     return found
 
 
 async def _search(lane: Lane, query: str) -> Attempt:
     return await attempt_await(_asked(lane, query))
+
+
+def _ended(task: asyncio.Task[Attempt]) -> Attempt:
+    # A lane can cancel the task that it runs in; that must not look like our own cancellation.
+    return Attempt(error=asyncio.CancelledError()) if task.cancelled() else task.result()
 
 
 async def _asked(lane: Lane, query: str) -> list[str]:

@@ -76,6 +76,14 @@ def _check_implementation(name: str, hook: str, function: Any, options: Any) -> 
             name,
             f"{hook} is an old-style wrapper; write it with wrapper=True and `return (yield)`.",
         )
+    if not options.get("wrapper") and (
+        inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    ):
+        raise PluginRefused(
+            name,
+            f"{hook} is a generator, so nobody would run its body; return a list, or mark it with "
+            "wrapper=True.",
+        )
     if options.get("wrapper"):
         _check_wrapper(name, hook, function, policy_of(spec).kind)
     _check_parameters(name, hook, function, list(inspect.signature(spec).parameters))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cognee_hooks.guard import attempt
 from cognee_hooks.redaction import Redactor
 from cognee_hooks.results import Agent, Command, Lane, Tool
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from cognee_hooks.registry import Registry
 
 REDACTORS = "cognee_register_redactors"
+LANES = "cognee_register_lanes"
 
 
 @dataclass(slots=True)
@@ -46,49 +48,71 @@ def register(registry: Registry, dispatcher: Dispatcher) -> Registered:
     """Ask every plugin what it registers.
 
     A plugin that fails here, or takes a name that is taken, is refused as a whole: half of a plugin
-    is worse than none. One that fails to register its redactors also closes redaction, because the
-    user relies on them.
+    is worse than none. Only redactors that it has registered already stay in force, because without
+    them more would leave than the user thinks. One that fails to register its redactors closes
+    redaction for the same reason.
     """
-    registered = Registered()
-    for hook, named in (
-        (REDACTORS, registered.redactors),
-        ("cognee_register_lanes", registered.lanes),
-        ("cognee_register_commands", registered.commands),
-        ("cognee_register_tools", registered.tools),
-        ("cognee_register_agents", registered.agents),
-    ):
-        for plugin, item in _items(registry, dispatcher, hook, registered):
-            if _add(registry, plugin, hook, named, item) and named is registered.lanes:
-                registered.lane_owners[item.name] = plugin
-    for plugin, item in _items(registry, dispatcher, "cognee_register_settings", registered):
-        registered.options.append((plugin, item))
-    return registered
+    collection = _Collection(registry)
+    for hook in collection.tables:
+        for plugin, item in _items(dispatcher, hook, collection):
+            collection.add(plugin, hook, item)
+    for plugin, item in _items(dispatcher, "cognee_register_settings", collection):
+        collection.registered.options.append((plugin, item))
+    return collection.registered
 
 
-def _items(
-    registry: Registry, dispatcher: Dispatcher, hook: str, registered: Registered
-) -> Iterator[tuple[str, Any]]:
+class _Collection:
+    """Fills a `Registered`, and takes back what a plugin put in that is refused."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._owners: dict[tuple[str, str], str] = {}
+        self.registered = Registered()
+        self.tables: dict[str, dict[str, Any]] = {
+            REDACTORS: self.registered.redactors,
+            LANES: self.registered.lanes,
+            "cognee_register_commands": self.registered.commands,
+            "cognee_register_tools": self.registered.tools,
+            "cognee_register_agents": self.registered.agents,
+        }
+
+    def add(self, plugin: str, hook: str, item: Any) -> None:
+        """Take an item of a plugin, unless the plugin has been refused."""
+        if not self._registry.is_active(plugin):
+            return
+        # Agents are whatever their authors wrote, so even a name may be code that fails.
+        name = attempt(getattr, item, "name", None).result
+        if not isinstance(name, str) or not name:
+            reason = f"It registered a nameless {type(item).__name__} in {hook}."
+            self.refuse(plugin, hook, reason)
+        elif name in self.tables[hook]:
+            reason = f"It registered {name!r} in {hook}, which is already taken."
+            self.refuse(plugin, hook, reason)
+        else:
+            self.tables[hook][name] = item
+            self._owners[hook, name] = plugin
+            if hook == LANES:
+                self.registered.lane_owners[name] = plugin
+
+    def refuse(self, plugin: str, hook: str, reason: str) -> None:
+        """Refuse a plugin, with all but its redactors."""
+        if hook == REDACTORS and not self.registered.closed_because:
+            self.registered.closed_because = (
+                f"Plugin {plugin} could not register its redactors: {reason} Nothing is captured "
+                "or sent; mend the plugin or block it."
+            )
+        for (table, name), owner in list(self._owners.items()):
+            if owner == plugin and table != REDACTORS:
+                del self.tables[table][name], self._owners[table, name]
+        self.registered.options[:] = [row for row in self.registered.options if row[0] != plugin]
+        self._registry.refuse(plugin, reason)
+
+
+def _items(dispatcher: Dispatcher, hook: str, collection: _Collection) -> Iterator[tuple[str, Any]]:
     for outcome in dispatcher.call_blocking(hook).outcomes:
         if outcome.fault:
-            if hook == REDACTORS:
-                registered.closed_because = (
-                    f"Plugin {outcome.plugin} could not register its redactors ({outcome.fault}). "
-                    "Nothing is captured or sent; mend the plugin or block it."
-                )
-            registry.refuse(outcome.plugin, f"It failed in {hook} ({outcome.fault}).")
+            collection.refuse(outcome.plugin, hook, f"It failed in {hook} ({outcome.fault}).")
         elif isinstance(outcome.result, (list, tuple)):
             yield from ((outcome.plugin, item) for item in outcome.result)
         elif outcome.result is not None:
             yield outcome.plugin, outcome.result
-
-
-def _add(registry: Registry, plugin: str, hook: str, named: dict[str, Any], item: Any) -> bool:
-    name = getattr(item, "name", None)
-    if not isinstance(name, str) or not name:
-        registry.refuse(plugin, f"It registered a nameless {type(item).__name__} in {hook}.")
-    elif name in named:
-        registry.refuse(plugin, f"It registered {name!r} in {hook}, which is already taken.")
-    else:
-        named[name] = item
-        return True
-    return False

@@ -21,7 +21,7 @@ import pluggy
 from cognee_hooks import API_VERSION, hookspecs
 from cognee_hooks._defaults import BUILT_IN_MARKER, BUILT_IN_PACKAGE, BUILT_INS, ESSENTIAL
 from cognee_hooks.errors import PluginError, PluginRefused
-from cognee_hooks.guard import Worker, attempt
+from cognee_hooks.guard import Attempt, Worker, attempt
 from cognee_hooks.markers import POLICY_ATTRIBUTE, PROJECT, Policy, policy_of
 from cognee_hooks.refusals import check_plugin
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 ENTRY_POINT_GROUP = "cognee_hooks"
 LOAD_TIMEOUT = 10.0
 """Seconds that importing and making one installed plugin may take before it is left out."""
+
+_LONGEST_REASON = 500
 
 ContextFactory = Callable[[str], "PluginContext"]
 
@@ -196,41 +198,44 @@ class Registry:
     def _load_one(self, candidate: _Candidate, make_context: ContextFactory) -> None:
         record = candidate.record
         started = time.monotonic()
-        worker = None if record.built_in else Worker(f"load {record.name}")
 
-        def make() -> object:
-            return _made(record.name, candidate.load(), make_context)
+        def make() -> tuple[object, tuple[str, ...]]:
+            plugin = _made(record.name, candidate.load(), make_context)
+            return plugin, check_plugin(record.name, plugin, self.manager)
 
-        if worker is None:
-            done = attempt(make)
-        else:
-            try:
-                done = worker.submit(make).result(self._load_timeout)
-            except TimeoutError:
-                self._fail(record, f"Importing it took more than {self._load_timeout:g} s.")
-                return
-            finally:
-                worker.stop()
+        done = attempt(make) if record.built_in else self._aside(record.name, make)
+        if done is None:
+            self._fail(record, f"Importing it took more than {self._load_timeout:g} s.")
+            return
         record = replace(record, load_seconds=time.monotonic() - started)
-        if isinstance(done.error, KeyboardInterrupt):
+        if record.built_in and isinstance(done.error, KeyboardInterrupt):
             raise done.error
         if done.error is not None:
             self._fail(record, _sentence(done.error))
             return
-        self._register(record, done.result)
+        plugin, hooks = done.result
+        self._register(replace(record, hooks=hooks), plugin)
+
+    def _aside(self, name: str, make: Callable[[], Any]) -> Attempt | None:
+        """Run foreign code on a thread; None where it does not come back in time."""
+        worker = Worker(f"load {name}")
+        try:
+            return worker.submit(make).result(self._load_timeout)
+        except TimeoutError:
+            return None
+        finally:
+            worker.stop()
 
     def _register(self, record: PluginRecord, plugin: object) -> None:
-        try:
-            hooks = check_plugin(record.name, plugin, self.manager)
-            self.manager.register(plugin, record.name)
-        except (PluginRefused, pluggy.PluginValidationError, ValueError) as error:
+        done = attempt(self.manager.register, plugin, record.name)
+        if done.error is not None:
             # Older pluggy leaves a plugin half registered when it refuses it.
             if self.manager.has_plugin(record.name):
                 self.manager.unregister(name=record.name)
-            self._fail(record, str(error))
+            self._fail(record, _sentence(done.error))
             return
         self._plugins[record.name] = plugin
-        self._records[record.name] = replace(record, hooks=hooks)
+        self._records[record.name] = record
 
     def _fail(self, record: PluginRecord, reason: str) -> None:
         self._records[record.name] = replace(record, state=PluginState.FAILED, reason=reason)
@@ -334,10 +339,11 @@ def _record_of(entry_point: EntryPoint) -> PluginRecord:
 
 def _sentence(error: BaseException) -> str:
     """Say why loading failed; an import error's text names a module and is safe to show."""
-    if isinstance(error, PluginError):
-        return str(error)
+    text = " ".join(str(attempt(str, error).result).split())[:_LONGEST_REASON]
+    if isinstance(error, (PluginError, pluggy.PluginValidationError)):
+        return text
     if isinstance(error, (ImportError, SyntaxError, AttributeError)):
-        return f"It cannot be imported: {type(error).__name__}: {error}"
+        return f"It cannot be imported: {type(error).__name__}: {text}"
     return f"It raised {type(error).__name__} while it was loaded."
 
 
@@ -346,11 +352,13 @@ def _required_name(requirement: str) -> str:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """Return the leading numbers of a version; what follows them does not count."""
+    """Return the leading numbers of a version; what follows and zeros at the end do not count."""
     numbers: list[int] = []
     for part in version.strip().split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]
         if not digits:
             break
         numbers.append(int(digits))
+    while numbers and not numbers[-1]:
+        numbers.pop()
     return tuple(numbers)

@@ -1,4 +1,7 @@
-"""What hook implementations return."""
+"""What hook implementations return.
+
+Fields of a wrong type raise ``TypeError`` where the value is made, in the plugin.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
+
+from cognee_hooks.typed import require, require_callable
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
@@ -26,6 +31,11 @@ class AdditionalContext:
     priority: int = 0
     hits: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "text")
+        require(self, int, "priority", "hits")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSegment:
@@ -38,6 +48,11 @@ class StatusSegment:
 
     text: str
     priority: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "text")
+        require(self, int, "priority")
 
 
 class CheckStatus(StrEnum):
@@ -64,6 +79,11 @@ class CheckResult:
     status: CheckStatus
     detail: str
     remedy: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "name", "detail", "remedy")
+        require(self, CheckStatus, "status")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +126,11 @@ class StoreReceipt:
     reason: str = ""
     entry_id: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, StoreState, "state")
+        require(self, str, "reason", "entry_id")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
@@ -118,6 +143,10 @@ class Identity:
 
     api_key: str = field(repr=False)
     source: str
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "api_key", "source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +162,11 @@ class Command:
     name: str
     help: str
     run: Callable[[str], Awaitable[str]]
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "name", "help")
+        require_callable(self, "run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +185,12 @@ class Tool:
     parameters: Mapping[str, Any]
     run: Callable[[Mapping[str, Any]], Awaitable[str]]
 
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "name", "description")
+        require(self, Mapping, "parameters")
+        require_callable(self, "run")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
@@ -165,6 +205,12 @@ class Lane:
     name: str
     search: Callable[[str], Awaitable[list[str]]]
     priority: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "name")
+        require(self, int, "priority")
+        require_callable(self, "search")
 
 
 class Agent(Protocol):

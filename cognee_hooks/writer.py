@@ -86,16 +86,21 @@ class DirectWriter:
         """Queue an entry; `drain` sends it."""
         self._queue.append(request)
         if len(self._queue) > self._limit:
-            self._queue.popleft()
+            # The head may be on its way to the server; what comes to it then is not a drop.
+            del self._queue[1 if self.sending and self._limit > 1 else 0]
             self._drop(DropReason.QUEUE_OVERFLOW)
         return StoreReceipt(state=StoreState.BUFFERED, reason="waiting to be sent")
 
     async def drain(self, deadline: Deadline) -> None:
         """Send what waits, until the queue is empty, the server fails, or the deadline."""
-        async with self._sending:
+        if not await self._my_turn(deadline):
+            return
+        try:
             while self._queue and not deadline.expired:
                 if not await self._send(self._queue[0], deadline):
                     break
+        finally:
+            self._sending.release()
 
     def abandon(self) -> int:
         """Give up what still waits, count it, and return how many entries that were."""
@@ -104,6 +109,14 @@ class DirectWriter:
             self._drop(DropReason.SERVER_DOWN)
         self._queue.clear()
         return left
+
+    async def _my_turn(self, deadline: Deadline) -> bool:
+        """Wait for another drain to end, which may have a later deadline; tells whether it did."""
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                return await self._sending.acquire()
+        except TimeoutError:
+            return False
 
     async def _send(self, request: StoreRequest, deadline: Deadline) -> bool:
         """Send one entry; tells whether to go on with the next."""

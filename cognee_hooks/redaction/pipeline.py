@@ -77,6 +77,10 @@ class RedactionPipeline:
         """Patterns that cannot be used."""
         return tuple(self._problems)
 
+    def close(self) -> None:
+        """Let the thread of the redactors end; never waits."""
+        self._worker.stop()
+
     async def redact(
         self, value: T, *, max_bytes: int | None = None, flatten: bool = False
     ) -> Redacted[T]:

@@ -54,7 +54,7 @@ class Redactor:
     def __post_init__(self) -> None:
         """Refuse fields of a wrong type."""
         require(self, str, "name", "label")
-        require(self, tuple, "patterns")
+        require(self, (tuple, list), "patterns")
         for pattern in self.patterns:
             if not isinstance(pattern, Pattern):
                 raise TypeError("Redactor.patterns must hold Pattern values")
