@@ -339,11 +339,14 @@ def _record_of(entry_point: EntryPoint) -> PluginRecord:
 
 def _sentence(error: BaseException) -> str:
     """Say why loading failed; an import error's text names a module and is safe to show."""
-    text = " ".join(str(attempt(str, error).result).split())[:_LONGEST_REASON]
+    text = " ".join((attempt(str, error).result or "").split())[:_LONGEST_REASON]
     if isinstance(error, (PluginError, pluggy.PluginValidationError)):
         return text
     if isinstance(error, (ImportError, SyntaxError, AttributeError)):
-        return f"It cannot be imported: {type(error).__name__}: {text}"
+        kind = type(error).__name__
+        return (
+            f"It cannot be imported: {kind}: {text}" if text else f"It cannot be imported: {kind}."
+        )
     return f"It raised {type(error).__name__} while it was loaded."
 
 

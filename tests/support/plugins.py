@@ -1,0 +1,111 @@
+"""What tests of the framework build plugins and dispatchers from."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pluggy
+
+from cognee_hooks.dispatch import Dispatcher
+from cognee_hooks.faults import FaultLedger
+from cognee_hooks.markers import PROJECT, hookimpl, policy_of
+
+HANG = 30.0
+"""Seconds; far beyond every budget and every test."""
+
+
+class Lying:
+    """An object that fails whoever asks what it is."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError("not telling")
+
+
+def raises(**_: Any) -> Any:
+    raise ValueError("broken")
+
+
+def exits(**_: Any) -> Any:
+    sys.exit(3)
+
+
+def blocks(**_: Any) -> Any:
+    # Longer than every budget in the tests that use it, and short enough to end with them.
+    time.sleep(1.5)
+
+
+async def sleeps(**_: Any) -> Any:
+    await asyncio.sleep(HANG)
+
+
+async def swallows(**_: Any) -> Any:
+    until = time.monotonic() + 1.5
+    while time.monotonic() < until:
+        try:
+            await asyncio.sleep(until - time.monotonic())
+        except asyncio.CancelledError:
+            continue
+
+
+def returns_lying(**_: Any) -> Any:
+    return Lying()
+
+
+def returns_nested(**_: Any) -> Any:
+    return [[None]]
+
+
+async def cancels_itself(**_: Any) -> Any:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(HANG)
+
+
+HOSTILE: dict[str, Callable[..., Any]] = {
+    each.__name__: each
+    for each in (
+        raises,
+        exits,
+        blocks,
+        sleeps,
+        swallows,
+        returns_lying,
+        returns_nested,
+        cancels_itself,
+    )
+}
+"""Behaviours by name; each takes whatever keyword arguments the hook has."""
+
+
+def plugin(**functions: Any) -> object:
+    """Make a plugin of functions without ``self``, marked if they are not yet."""
+    members = {}
+    for name, function in functions.items():
+        marked = hasattr(function, f"{PROJECT}_impl")
+        members[name] = staticmethod(function if marked else hookimpl(function))
+    return type("Plugin", (), members)()
+
+
+def dispatcher_of(
+    specs: SimpleNamespace, plugins: dict[str, object], **options: Any
+) -> tuple[Dispatcher, FaultLedger]:
+    """Register plugins, the last one called first, and return who calls them."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(specs)
+    for name, each in plugins.items():
+        manager.register(each, name)
+    ledger = options.pop("ledger", None) or FaultLedger()
+    policies = {name: policy_of(function) for name, function in vars(specs).items()}
+    return Dispatcher(manager, policies, ledger, **options), ledger
+
+
+def faults_of(ledger: FaultLedger) -> Iterator[tuple[str, str]]:
+    """Plugin and kind of each fault."""
+    return ((row.plugin, row.error_type) for row in ledger.faults())
