@@ -25,12 +25,15 @@ class ConfigFile:
         path: Where it lies; None where there is none.
         values: Its top-level mapping.
         problems: What could not be used.
+        exposed: Section and name of each value that other users of the machine can read, which is
+            all that stand in the file itself where its mode lets others read it.
     """
 
     label: str
     path: Path | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    exposed: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def plugins(self) -> Mapping[str, Any]:
@@ -102,23 +105,46 @@ def read_yaml(path: Path | None, label: str, environ: Mapping[str, str] | None) 
     if text is None:
         message = f"{path} is no readable file of at most {MAX_BYTES} bytes; it is not used."
         return ConfigFile(label, path, problems=(message,))
-    value, problem = _loaded(path, text)
+    problems: list[str] = []
+    value, problem = _loaded(path, text, problems)
     if problem:
         return ConfigFile(label, path, problems=(problem,))
-    problems: list[str] = []
     values = _resolved(value, environ, problems, _MAX_DEPTH)
-    return ConfigFile(label, path, values, tuple(problems))
+    exposed = _inline(value) if _readable_by_others(path) else frozenset()
+    return ConfigFile(label, path, values, tuple(problems), exposed)
 
 
-def _loaded(path: Path, text: str) -> tuple[Any, str]:
+def _readable_by_others(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+    except OSError:
+        return False
+
+
+def _inline(value: Mapping[Any, Any]) -> frozenset[tuple[str, str]]:
+    """Return section and name of each value that stands in the file itself."""
+    plugins = value.get("plugins")
+    sections = {**plugins, "": value} if isinstance(plugins, dict) else {"": value}
+    return frozenset(
+        (section, name)
+        for section, table in sections.items()
+        if isinstance(table, dict)
+        for name, each in table.items()
+        if not isinstance(each, dict)
+    )
+
+
+def _loaded(path: Path, text: str, problems: list[str]) -> tuple[Any, str]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        repeated = _RepeatedKeys()
         # Aliases can blow a small file up to any size, and no setting needs one.
         for event in yaml.parse(text, Loader=loader):
             if isinstance(event, yaml.AliasEvent):
                 return None, f"{path} uses YAML aliases, which are not allowed; it is not used."
+            repeated.take(event)
             # A tag on text that does not fit it makes the loader raise errors of many kinds.
             if getattr(event, "tag", None):
                 return None, f"{path} uses YAML tags, which are not allowed; it is not used."
@@ -127,11 +153,50 @@ def _loaded(path: Path, text: str) -> tuple[Any, str]:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
         return None, f"{path} is not valid YAML{where}; it is not used."
+    problems.extend(
+        f"{path} says {key!r} a second time in line {line}; the last one counts."
+        for key, line in repeated.found
+    )
     if value is None:
         return {}, ""
     if not isinstance(value, dict):
         return None, f"{path} must hold names with values; it is not used."
     return value, ""
+
+
+class _RepeatedKeys:
+    """Finds names that stand twice in one mapping, which loaders pass over in silence.
+
+    Attributes:
+        found: Each with its line, counted from 1.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, int]] = []
+        # For each open collection the names seen in it, or None for a list; and whether the next
+        # node of a mapping is a name.
+        self._open: list[set[str] | None] = []
+        self._name_next: list[bool] = []
+
+    def take(self, event: Any) -> None:
+        """Take the next event of a YAML parser."""
+        kind = type(event).__name__
+        if kind in {"MappingEndEvent", "SequenceEndEvent"}:
+            self._open.pop()
+            self._name_next.pop()
+            return
+        if kind not in {"ScalarEvent", "MappingStartEvent", "SequenceStartEvent"}:
+            return
+        if self._open:
+            names = self._open[-1]
+            if names is not None and self._name_next[-1] and kind == "ScalarEvent":
+                if event.value in names:
+                    self.found.append((event.value, event.start_mark.line + 1))
+                names.add(event.value)
+            self._name_next[-1] = not self._name_next[-1]
+        if kind != "ScalarEvent":
+            self._open.append(set() if kind == "MappingStartEvent" else None)
+            self._name_next.append(True)
 
 
 def _resolved(
@@ -152,7 +217,10 @@ def _resolved(
         }
     if isinstance(value, list):
         return [_resolved(each, environ, problems, depth - 1) for each in value]
-    return value if isinstance(value, (str, bool, int, float)) else None
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    problems.append("a date is not used as a value; put it in quotes.")
+    return None
 
 
 def _indirect(

@@ -251,6 +251,13 @@ class Settings:
             except REFUSALS as error:
                 reason = "cannot be used" if declared.secret else error
                 self.problem(variable, origin, f"{variable} {reason}; the value is not used.")
+        if declared.secret and source == CONFIG and (section, each.name) in self._config.exposed:
+            self.problem(
+                each.name,
+                CONFIG,
+                f"{self._config.path} holds the secret {each.name} and other users can read it. "
+                f"Run `chmod 600` on it, or use {{$env: NAME}} or {{$file: path}} there.",
+            )
         raw = self._project.section(section).get(each.name)
         if raw is None:
             return value, source

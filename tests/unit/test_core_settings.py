@@ -67,6 +67,7 @@ def test_every_option_follows_the_order_of_sources(tmp_path, section, cls, each,
     in_config, in_env, in_shell, as_argument, _ = texts(each, hint)
     table = {each.name: in_config}
     config.write_text(yaml.safe_dump({"plugins": {section: table}} if section else table))
+    config.chmod(0o600)
     env.write_text(f"{option.env[0]}={in_env}\n")
     seen = []
     for sources in (

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from cognee_hooks.configfile import _readable_by_others
 from cognee_hooks.settings import Narrow, Problem, Settings, option
 
 SECRET = "hunter2-kept-quiet"
@@ -529,6 +530,7 @@ HOSTILE = {
     "list as a key": "? [a]\n: 1",
     "number as a key": "1: x",
     "half a surrogate pair": 'dataset: "\\ud800"',
+    "date": "count: 2001-01-01",
     "too large": "# " + "x" * 70_000,
 }
 
@@ -646,3 +648,37 @@ def test_rows_show_the_core_first_and_everything_as_text(load):
     assert shown["count"] == ("7", "7", "T_COUNT", "default")
     assert shown["items"] == ("", "", "", "default")
     assert next(row.help for row in rows if row.name == "count") == "a count"
+
+
+# -- what a file says in passing -------------------------------------------------------------------
+
+
+def test_a_name_that_stands_twice_is_told_with_its_line_and_the_last_counts(load):
+    settings, sample = load(config="count: 3\nmore: [{a: 1}, {a: 2}]\ncount: 4\nx: {count: 5}\n")
+    assert sample.count == 4
+    assert "says 'count' a second time in line 3; the last one counts." in messages(settings)
+    assert "'a'" not in messages(settings)
+
+
+def test_a_secret_in_a_file_that_others_can_read_is_told(load, tmp_path):
+    load(config="")
+    for mode, told in ((0o644, True), (0o640, True), (0o600, False)):
+        (tmp_path / "config_file").chmod(mode)
+        settings, sample = load(config=f"key: {SECRET}")
+        assert sample.key == SECRET
+        assert ("other users can read it" in messages(settings)) is told
+        assert SECRET not in messages(settings)
+
+
+def test_a_file_that_is_gone_meanwhile_is_read_by_nobody(tmp_path):
+    assert _readable_by_others(tmp_path / "gone") is False
+
+
+def test_a_plugins_secret_in_a_file_that_others_can_read_is_told(load):
+    settings, _ = load(config=f"plugins: {{recall: {{key: {SECRET}}}}}", section="recall")
+    assert "holds the secret key" in messages(settings)
+
+
+def test_a_secret_that_stands_elsewhere_is_not_exposed(load):
+    assert load({"OTHER": SECRET}, config="key: {$env: OTHER}")[0].problems == ()
+    assert load({"T_KEY": SECRET}, config="key: weaker")[0].problems == ()
