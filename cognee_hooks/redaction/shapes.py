@@ -61,7 +61,7 @@ _CODE = re.compile(
     re.DOTALL,
 )
 _PATH = re.compile(
-    r"(?:~|\.{1,2})?/(?:[\w.@+-]{1,40}/?)*|[A-Za-z]:\\[\w\\ .-]+|(?:[\w.-]+/)+[\w-]+\.\w{1,5}"
+    r"(?:~|\.{1,2})?(?:/[\w.@+-]*)+|[A-Za-z]:\\[\w\\ .-]+|(?:[\w.-]+/)+[\w-]+\.\w{1,5}"
 )
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
 _CAMEL_OR_SNAKE = re.compile(

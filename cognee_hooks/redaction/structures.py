@@ -16,7 +16,9 @@ Finder = Callable[[str], Iterator[Span]]
 
 _KEY_BEGIN = re.compile(r"-{4,5}\s?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?-{4,5}")
 _KEY_END = re.compile(r"-{4,5}\s?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?-{4,5}")
-_KEY_BODY_BEFORE = re.compile(r"(?:[A-Za-z0-9+/=]{20,}(?:\\n|\\r|[\s>+|\"',])*)+\Z")
+_KEY_BODY_BEFORE = re.compile(
+    r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/=]{20,}(?:\\n|\\r|[\s>+|\"',])+)+\Z"
+)
 _PUTTY = re.compile(
     r"PuTTY-User-Key-File-\d[\s\S]*?(?P<key>Private-Lines:[\s\S]*?(?:Private-MAC:\s*[0-9a-f]+|\Z))"
 )
