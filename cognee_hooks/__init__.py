@@ -54,9 +54,12 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     """Load what is dear on first use."""
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("cognee-hooks")
+        try:
+            return version("cognee-hooks")
+        except PackageNotFoundError:
+            return "0+unknown"  # run from a source tree that is not installed
     if name in _LAZY:
         from importlib import import_module
 

@@ -34,7 +34,7 @@ from cognee_hooks.injection import clean, join_sections, strip_injected
 from cognee_hooks.lanes import search_lanes
 from cognee_hooks.outcomes import Called
 from cognee_hooks.redaction import Redacted, RedactionPipeline
-from cognee_hooks.registration import Registered, register
+from cognee_hooks.registration import Registered, declare_options, register
 from cognee_hooks.registry import Registry
 from cognee_hooks.results import (
     Lane,
@@ -149,6 +149,7 @@ class Host:
         self.services.client.use_credentials(self.credentials)
         self.registry.load(self._context, (plugins or {}).items())
         self.registered: Registered = register(self.registry, self.dispatcher)
+        declare_options(self.registry, self.registered, self.settings)
         self.redaction: RedactionPipeline = self._pipeline()
         self.background = Background(self.ledger)
         self.writer = DirectWriter(

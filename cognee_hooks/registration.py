@@ -13,6 +13,7 @@ from cognee_hooks.results import Agent, Command, Lane, Tool
 if TYPE_CHECKING:
     from cognee_hooks.dispatch import Dispatcher
     from cognee_hooks.registry import Registry
+    from cognee_hooks.settings import Settings
 
 REDACTORS = "cognee_register_redactors"
 LANES = "cognee_register_lanes"
@@ -116,3 +117,17 @@ def _items(dispatcher: Dispatcher, hook: str, collection: _Collection) -> Iterat
             yield from ((outcome.plugin, item) for item in outcome.result)
         elif outcome.result is not None:
             yield outcome.plugin, outcome.result
+
+
+def declare_options(registry: Registry, registered: Registered, settings: Settings) -> None:
+    """Make declared options known, and report sections of the configuration that nobody owns.
+
+    A plugin whose options are no dataclass of ``option`` fields is refused.
+    """
+    for plugin, options in list(registered.options):
+        done = attempt(settings.resolve, plugin, options)
+        if done.error is not None:
+            reason = f"Its options {options.__name__!r} are no dataclass of option() fields."
+            registry.refuse(plugin, reason)
+    for problem in settings.unknown_sections(record.name for record in registry.records):
+        settings.problem(problem.name, problem.source, problem.message)

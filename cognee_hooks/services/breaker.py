@@ -2,8 +2,8 @@
 
 The state is shared by all processes of one agent in a JSON file keyed by server URL:
 ``{"<url>": {"open_until": <ms>, "consecutive_failures": <n>, "updated_at": "<ISO>", "trial_until":
-<ms>}}``. Other keys belong to others and are kept. The count in the file is for people; every
-process opens by its own count, or because the file says that another one did.
+<ms>, "failed_at": [<ms>, …]}}``. Other keys belong to others and are kept. Agents that start a
+process for each event fail in a new one each time, so failures of all processes count together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -28,6 +28,7 @@ TRIAL_SECONDS = 15.0
 """A trial whose outcome nobody reported counts as abandoned after so long."""
 _LOCK_SECONDS = 0.1
 _COUNT = "consecutive_failures"
+_FAILED_AT = "failed_at"
 _ANSWERED = frozenset({FailureKind.NO_MEMORY})
 
 _log = logging.getLogger("cognee_hooks.breaker")
@@ -101,7 +102,7 @@ class CircuitBreaker:
         self._failures.clear()
         self._open_until = self._trial_until = None
         if was_open or any(self._shared_numbers().values()):
-            self._share(lambda _: {"open_until": 0, _COUNT: 0, "trial_until": 0})
+            self._share(lambda _: {"open_until": 0, _COUNT: 0, "trial_until": 0, _FAILED_AT: []})
 
     def failure(self, kind: FailureKind) -> None:
         """A recall failed.
@@ -118,6 +119,7 @@ class CircuitBreaker:
             self._end_trial()
             return
         now = self._clock()
+        self._adopt_failures(now)
         self._failures.append(now)
         while now - self._failures[0] > self._window:
             self._failures.popleft()
@@ -125,7 +127,9 @@ class CircuitBreaker:
             self._open(now)
         else:
             count = len(self._failures)
-            self._share(lambda old: {_COUNT: max(count, round(old[_COUNT]))})
+            self._share(
+                lambda old: {_COUNT: max(count, round(old[_COUNT])), _FAILED_AT: self._moments(now)}
+            )
 
     def describe(self) -> str:
         """Say in a few words how things stand."""
@@ -141,6 +145,24 @@ class CircuitBreaker:
 
     # -- inside ------------------------------------------------------------------------------------
 
+    def _adopt_failures(self, now: float) -> None:
+        """Count what other processes noted down, as far as their times can be believed."""
+        if self._path is None:
+            return
+        entry = read_object(self._path).get(self._url)
+        noted = entry.get(_FAILED_AT) if isinstance(entry, Mapping) else None
+        ahead = now - self._now()
+        moments = [finite(each) / 1000 + ahead for each in noted] if _is_list(noted) else []
+        known = {round(each, 2) for each in self._failures}
+        for moment in moments[-self._threshold :]:
+            if now - self._window <= moment <= now and round(moment, 2) not in known:
+                self._failures.append(moment)
+        self._failures = deque(sorted(self._failures))
+
+    def _moments(self, now: float) -> list[int]:
+        """Return our failures as epoch milliseconds."""
+        return [self._milliseconds(each - now) for each in self._failures]
+
     def _open(self, now: float) -> None:
         self._open_until = now + self._cooldown
         self._trial_until = None
@@ -151,6 +173,7 @@ class CircuitBreaker:
                 "open_until": max(until, self._believable(old)),
                 _COUNT: 0,
                 "trial_until": 0,
+                _FAILED_AT: [],
             }
         )
 
@@ -176,7 +199,7 @@ class CircuitBreaker:
             return False
         granted = True
 
-        def claim(old: Mapping[str, float]) -> dict[str, int] | None:
+        def claim(old: Mapping[str, float]) -> dict[str, Any] | None:
             nonlocal granted
             ahead = old["trial_until"] / 1000 - self._now()
             if 0 < ahead <= TRIAL_SECONDS:
@@ -207,7 +230,7 @@ class CircuitBreaker:
     def _shared_numbers(self) -> dict[str, float]:
         return _numbers({} if self._path is None else read_object(self._path), self._url)
 
-    def _share(self, change: Callable[[Mapping[str, float]], dict[str, int] | None]) -> bool:
+    def _share(self, change: Callable[[Mapping[str, float]], dict[str, Any] | None]) -> bool:
         """Change our entry in the file; where that cannot be done the breaker works alone.
 
         Returns:
@@ -221,9 +244,13 @@ class CircuitBreaker:
             fresh = change(old)
             if fresh is None:
                 return None
-            entry = {name: round(value) for name, value in old.items()} | fresh
-            if not entry["trial_until"]:
-                del entry["trial_until"]  # other readers of this file know two numbers
+            before = document.get(self._url)
+            kept = before.get(_FAILED_AT) if isinstance(before, Mapping) else None
+            entry: dict[str, Any] = {name: round(value) for name, value in old.items()}
+            entry = entry | ({_FAILED_AT: kept} if _is_list(kept) else {}) | fresh
+            for name in ("trial_until", _FAILED_AT):
+                if not entry.get(name):
+                    entry.pop(name, None)  # other readers of this file know two numbers
             stamp = dt.datetime.fromtimestamp(self._now(), dt.UTC).isoformat()
             return document | {self._url: entry | {"updated_at": stamp}}
 
@@ -241,3 +268,7 @@ def _numbers(document: Mapping[str, Any], url: str) -> dict[str, float]:
     entry = document.get(url)
     fields = entry if isinstance(entry, Mapping) else {}
     return {name: finite(fields.get(name)) for name in ("open_until", _COUNT, "trial_until")}
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)

@@ -297,7 +297,39 @@ def test_entries_of_other_servers_and_other_fields_are_kept(make, path):
     document = read_object(path)
     assert document["http://other"] == {"open_until": 5}
     assert document["note"] == "x"
-    assert set(document[URL]) == {"open_until", "consecutive_failures", "updated_at"}
+    shared = {"open_until", "consecutive_failures", "updated_at", "failed_at"}
+    assert set(document[URL]) == shared
+
+
+def test_processes_that_live_for_one_event_open_it_together(make, time):
+    for moment in range(4):
+        _fail(make(), time, moment)
+        assert make().allow()
+    _fail(make(), time, 4)
+    assert not make().allow()
+
+
+def test_failures_of_another_process_count_only_within_the_window(make, time):
+    for moment in (0, 60, 120, 180):
+        _fail(make(), time, moment)
+    _fail(make(), time, 301)
+    assert make().allow()
+
+
+def test_a_success_forgets_the_failures_of_all_processes(make, time):
+    for moment in range(4):
+        _fail(make(), time, moment)
+    make().success()
+    _fail(make(), time, 5)
+    assert make().allow()
+
+
+@pytest.mark.parametrize("noted", ["x", 3, {"a": 1}, ["a", None, -1, 1e308, True], [[]] * 50])
+def test_times_that_cannot_be_believed_do_not_count(make, path, noted):
+    write_json(path, {URL: {"failed_at": noted}})
+    make().failure(K.LOST)
+    assert make().allow()
+    assert _shared(path) == (0, 1)
 
 
 @pytest.mark.parametrize("content", [b"{torn", b"[]", b"", b'{"http://localhost:8011": 3}'])
