@@ -33,12 +33,14 @@ class Session:
             such as in ``cognee-hooks plugins``.
         cwd: Working directory, or "".
         dataset: Dataset that the session reads and writes.
+        max_context_bytes: UTF-8 bytes of context that the agent takes whole.
     """
 
     agent: str
     session_id: str
     cwd: str
     dataset: str
+    max_context_bytes: int = 9_500
 
 
 class HostPort(Protocol):

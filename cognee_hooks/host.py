@@ -111,7 +111,6 @@ class Host:
         clock: Clock = time.monotonic,
     ) -> None:
         self._clock = clock
-        self._max_context_bytes = max_context_bytes
         self.paths = Paths.of(environ, agent)
         self.settings = Settings.load(
             environ,
@@ -122,7 +121,7 @@ class Host:
         )
         self.core = self.settings.resolve("", CoreSettings)
         self.mode = decide_mode(self.settings, self.core, agent)
-        self.session = self._session(agent, session_id, cwd)
+        self.session = self._session(agent, session_id, cwd, max_context_bytes)
         self.notices = Notices()
         self.drops = Drops()
         self.ledger = FaultLedger(on_quarantine=self._quarantined)
@@ -216,7 +215,7 @@ class Host:
         called = await self._call("cognee_user_prompt_submit", event, deadline)
         sections = _flat(called.value)
         return PromptAnswer(
-            context=join_sections(sections, self._max_context_bytes),
+            context=join_sections(sections, self.session.max_context_bytes),
             hits=sum(section.hits for section in sections),
         )
 
@@ -349,7 +348,7 @@ class Host:
             "off there for this session; see `cognee-hooks doctor`."
         )
 
-    def _session(self, agent: str, session_id: str, cwd: str) -> Session:
+    def _session(self, agent: str, session_id: str, cwd: str, max_bytes: int) -> Session:
         prefix = self.core.session_prefix or agent
         chosen = self.core.session_id or session_id or f"{prefix}_{secrets.token_hex(4)}"
         return Session(
@@ -357,6 +356,7 @@ class Host:
             session_id=safe_session_id(chosen),
             cwd=cwd,
             dataset=self.core.dataset,
+            max_context_bytes=max_bytes,
         )
 
     def _context(self, plugin: str) -> PluginContext:

@@ -22,6 +22,8 @@ MIN_PROMPT = 5
 """Shorter prompts ("ok", "yes") carry nothing to search for."""
 MARGIN = 0.1
 """Seconds kept back so that the outage line still reaches the model in time."""
+MIN_ROOM = 100
+"""Characters below which no memory is worth telling."""
 PRIORITY = 100
 WARM_UP_QUERY = "session start"
 
@@ -188,10 +190,17 @@ class RecallPlugin:
         return found
 
     def _rendered(self, memory: Memory) -> AdditionalContext:
-        texts, hits = render.memory_block(memory, self._settings.max_chars)
-        stats = render.stats_line(hits, self._turns.with_hits + bool(hits), self._turns.total)
-        block = render.wrapped(texts, stats, render.DATA_NOTE)
-        return AdditionalContext(text=block, priority=PRIORITY, hits=hits)
+        room = self._settings.max_chars
+        limit = self._context.session.max_context_bytes
+        while True:
+            texts, hits = render.memory_block(memory, room)
+            stats = render.stats_line(hits, self._turns.with_hits + bool(hits), self._turns.total)
+            block = render.wrapped(texts, stats, render.DATA_NOTE)
+            size = len(block.encode())
+            if size <= limit or room <= MIN_ROOM:
+                return AdditionalContext(text=block, priority=PRIORITY, hits=hits)
+            # Too long for the agent, which would cut the footer off: choose again from less room.
+            room = max(MIN_ROOM, min(room - 1, room * limit // size))
 
     def _outage(self, reason: str) -> AdditionalContext:
         return _line(render.outage_line(reason, self._context.waiting))

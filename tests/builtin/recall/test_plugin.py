@@ -7,6 +7,7 @@ import time
 import pytest
 
 from builtin_plugins.recall.plugin import MARGIN
+from builtin_plugins.recall.render import FOOTER
 from cognee_hooks import hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -389,3 +390,16 @@ async def test_a_query_with_a_lone_surrogate_finds_its_frame_again(host, client)
     client.scripts[RECALL] = remembers("a fact")
     assert "a fact" in await ask(host, "what about \ud800 this?")
     assert json.dumps(client.queries[0], ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("letter", ["x", "記", "🐢"])
+async def test_a_block_never_loses_its_end_to_the_agents_limit(
+    client, isolated_environment, letter
+):
+    host = scripted_host(isolated_environment, client, COGNEE_CONTEXT_MAX_CHARS="100000")
+    client.scripts[RECALL] = remembers(letter * 30_000, *(letter * n for n in range(100, 160)))
+
+    context = await ask(host)
+
+    assert context.endswith(FOOTER)
+    assert 5_000 < len(context.encode()) <= host.session.max_context_bytes
