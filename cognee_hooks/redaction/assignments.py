@@ -29,7 +29,7 @@ _SEPARATOR = re.compile(
     rf"""
     (?P<closing>{_QUOTE}?[\])]?)
     (?P<before>[ \t]*)
-    (?P<sign>:=|=>|=|:|%3[DA]|\\u003[dDaA]|&\#6[15];|,(?=[ \t]*{_QUOTE}))
+    (?P<sign>:=|=>|[=!]={1, 2}|=|:|%3[DA]|\\u003[dDaA]|&\#6[15];|,(?=[ \t]*{_QUOTE}))
     (?P<after>[ \t]*(?:\r?\n[ \t]*(?={_QUOTE}))?)
     (?P<prefix>(?:[rbfuRBFU]{{1,2}}|@|\$)?(?={_QUOTE}))?
     (?P<open>{_QUOTE}?)
@@ -38,7 +38,13 @@ _SEPARATOR = re.compile(
 )
 _TYPE_HINT = re.compile(r"[ \t]*[A-Za-z_][\w.\[\]| ]{0,60}?[ \t]*=[ \t]*(?=[\"'])")
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?[ \t]*\r?\n")
-_SCHEME = re.compile(r"(?:bearer|basic|token)[ \t]+(?=[\w.~+/=-]{6})", re.IGNORECASE)
+_KEY_FOLLOWS = re.compile(r"[ \t]*:")
+_CLOSED_ALREADY = re.compile(r"[,);\]}:]+(?:\s|\Z)")
+_LOOSE = re.compile(
+    r"[\"'`)\]]{0,3}[ \t]+(?:(?:is|was|to|are|now|set|be|of)[ \t]+){0,3}"
+    r"(?P<q>[\"'`]?)(?P<value>[^\s\"'`<>]{6,512})(?P=q)"
+)
+_SCHEME = re.compile(r"(?:bearer|basic|token)[ \t]+(?=\S{4})", re.IGNORECASE)
 _BARE_END = re.compile(
     r"[\s\"'`<>]|&(?=[\w.~%-]{1,60}=|\s|\Z)|;(?=[\s\w]|\Z)|,(?=\s|[\w.-]{1,60}[=:]|\Z)|\\[nrt\"']|%26|&amp;|\|(?=\s)"
 )
@@ -100,6 +106,7 @@ def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
         start -= 1
     while end < highest and text[end] in _NAME_CHARACTERS:
         end += 1
+    start = min(start + _escape_length(text, start), end)
     while end > start and text[end - 1] in "-.$":
         end -= 1
     while start < end and text[start] in "-.$":
@@ -107,14 +114,22 @@ def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
+def _escape_length(text: str, start: int) -> int:
+    """Return how much of an escaped character, such as ``\\n`` or ``%3F``, a name begins with."""
+    before = text[start - 1 : start]
+    if before == "\\" and text[start : start + 1] in {"n", "r", "t"}:
+        return 1
+    return 2 if before == "%" and re.match(r"[0-9A-Fa-f]{2}", text[start : start + 2]) else 0
+
+
 def _value_after(text: str, start: int, name_end: int, kind: str) -> Span | None:
     separator = _SEPARATOR.match(text, name_end)
     if separator is None:
-        return None
+        return _loose(text, name_end, kind)
     quote = separator["open"]
     value_start = separator.end()
     if quote:
-        return _quoted(text, value_start, quote, kind)
+        return _quoted(text, value_start, quote, kind, listed=separator["sign"] == ",")
     if separator["sign"] == ":":
         hinted = _TYPE_HINT.match(text, value_start)
         if hinted is not None:
@@ -136,12 +151,32 @@ def _value_after(text: str, start: int, name_end: int, kind: str) -> Span | None
     return None
 
 
-def _quoted(text: str, start: int, quote: str, kind: str) -> Span | None:
+def _loose(text: str, name_end: int, kind: str) -> Span | None:
+    """Take what follows a name without a sign, as in ``ENV NAME value``, if it looks random."""
+    match = _LOOSE.match(text, name_end)
+    if match is None:
+        return None
+    value = match["value"].rstrip(".,;:!?)")
+    if not shapes.is_spoken_secret(value):
+        return None
+    start = match.start("value")
+    return Span(start, start + len(value), _RULE, kind)
+
+
+def _quoted(text: str, start: int, quote: str, kind: str, *, listed: bool = False) -> Span | None:
     end = _closing_quote(text, start, quote)
+    scheme = _SCHEME.match(text, start, end)
+    start = start if scheme is None else scheme.end()
     value = text[start:end]
     if shapes.is_stand_in(value) or shapes.is_prose(value) or _says_itself(value, kind):
         return None
-    if shapes.is_path_or_url(value):
+    if shapes.is_label(value) or (kind != PASSWORD and shapes.is_identifier(value)):
+        return None
+    if listed and (not shapes.is_random(value) or _KEY_FOLLOWS.match(text, end + len(quote))):
+        return None
+    if _CLOSED_ALREADY.match(value) or (
+        shapes.is_path_or_url(value) and not shapes.has_random_part(value)
+    ):
         return None
     return Span(start, end, _RULE, kind)
 
@@ -214,6 +249,8 @@ def _begins_line(text: str, start: int) -> bool:
 def _is_bare_secret(text: str, start: int, separator: re.Match[str], value: str, kind: str) -> bool:
     if not value or shapes.is_stand_in(value) or _says_itself(value, kind):
         return False
+    if shapes.is_url(value):
+        return shapes.has_random_part(value)
     sign, spaced = separator["sign"], bool(separator["before"] or separator["after"])
     name = text[start : separator.start()]
     tight = (sign == "=" and not spaced) or sign.startswith(("%", "\\", "&"))

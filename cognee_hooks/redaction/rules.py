@@ -5,12 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cognee_hooks.redaction import assignments, structures
+from cognee_hooks.redaction import assignments, commands, markup, prose, structures
+from cognee_hooks.redaction.shapes import masked
 from cognee_hooks.redaction.spans import Span, merge
 from cognee_hooks.redaction.vendors import VENDOR_RULES
 
 # Terminal colours and characters without width can stand in the middle of a secret.
 _INVISIBLE = re.compile(r"\x1b\[[0-9;]{0,20}[mK]|[\u200b-\u200d\u2060\ufeff\u00ad]")
+
+_FINDERS = (
+    *structures.FINDERS,
+    commands.command_lines,
+    markup.markup,
+    markup.tables,
+    prose.said,
+    prose.kubernetes_secrets,
+    prose.aws_secret_keys,
+    assignments.find,
+)
+"""They look at the whole text, independently of each other."""
 
 
 def find(text: str) -> list[Span]:
@@ -29,13 +42,13 @@ def find(text: str) -> list[Span]:
 
 
 def _all(text: str) -> Iterator[Span]:
+    text = masked(text)
     for rule in VENDOR_RULES:
         if any(hint in text for hint in rule.hints):
             for match in rule.pattern.finditer(text):
                 yield Span(*match.span(match.lastindex or 0), rule.name, rule.name)
-    for finder in structures.FINDERS:
+    for finder in _FINDERS:
         yield from finder(text)
-    yield from assignments.find(text)
 
 
 def _without_invisible(text: str) -> tuple[str, list[int]]:

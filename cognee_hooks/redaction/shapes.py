@@ -21,6 +21,10 @@ _REFERENCE = re.compile(
     | \#\{.*                               # #{ruby}
     | :\w+|\?|\$\d+                        # SQL parameters
     | (?:op|vault|secret|env|file|ref\+\w+|aws-sm|gcp-sm|keychain|ssm)://?\S*
+    | (?:vault|ref\+\w+|sops|ssm):\S*
+    | \$\{\{.* | <%.*                     # cut off at a blank
+    | \#[0-9a-fA-F]{3,8}                  # colours
+    | [\^~<>=v]{0,3}\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?  # versions
     | !(?:vault|Ref|Sub|GetAtt|ImportValue|secret|env)\b.*
     | arn:aws:\S+ | projects/\S+/secrets/\S+
     | \\?[*•.x#_X-]{3,}\\?                 # ****, ...., xxxx
@@ -39,8 +43,8 @@ _PLACEHOLDER = re.compile(
         oauth2?|jwt|hmac|plain|plaintext|text|string|str|int|integer|number|bool|boolean|bytes|any|
         object|float|double|void|unknown|never|self|this|const|new|await|async|function|lambda|
         return|secretstr|optional|sensitive|encrypted|hashed|invalid|missing|expired|valid|revoked|
-        incorrect|wrong|reset|prompt|stdin|env|file|keyring|vault|varchar|argon2\w*|bcrypt|scrypt|
-        pbkdf2\w*|sha-?\d+|md5|aes\S*|rsa\S*|ed25519)
+        incorrect|wrong|reset|prompt|stdin|env|file|keyring|vault|varchar|include|omit|argon2\w*|bcrypt|scrypt|
+        pbkdf2\w*|sha-?\d+|md5|aes\S*|rsa\S*|ed25519)[!?]?
     | (?:sk|pk|ghp|xox[bp]|key)[-_]\.{2,}.* | \S{0,12}\.{3,} | (?:sk|pk|key|token)[-_][x*]+
     | (.)\1{3,}
     """,
@@ -68,6 +72,9 @@ _CAMEL_OR_SNAKE = re.compile(
     r"[A-Za-z]?[a-z]{2,}(?:[A-Z][a-z]{2,}|[_-][A-Za-z]{2,})*|[A-Z]{2,}(?:_[A-Z]{2,})*"
 )
 _WORD = re.compile(r"[A-Za-z]+")
+_ATTRIBUTE = re.compile(r"[A-Za-z_.:-]{1,40}=")
+_NUMBERED_NAME = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*[-_.]?v?\d{1,2}")
+_LABELS = frozenset({"password", "key", "token", "secret", "code", "phrase", "passphrase"})
 _PROSE = frozenset(
     "the your our their this that these is are was were be been must should may can cannot will "
     "has have had not and or of to for from with without when where which who what how please "
@@ -91,9 +98,14 @@ def tags(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _TAG.finditer(text)] if "[redacted:" in text else []
 
 
+def masked(text: str) -> str:
+    """Return the text with stars in place of our own tags, whose words are no names of secrets."""
+    return _TAG.sub(lambda tag: "*" * len(tag[0]), text) if "[redacted:" in text else text
+
+
 def is_stand_in(value: str) -> bool:
     """Whether a value only stands for a secret: a reference, a placeholder, a type, nothing."""
-    stripped = value.strip().strip("\"'`,;")
+    stripped = value.strip().strip("\"'`,;").removeprefix("(").removesuffix(")")
     if len(stripped) < 2:  # noqa: PLR2004 - one character is no secret worth the damage
         return True
     return (
@@ -108,9 +120,14 @@ def is_code(value: str) -> bool:
     return _CODE.fullmatch(value) is not None
 
 
+def is_url(value: str) -> bool:
+    """Whether a value is a URL."""
+    return _URL.fullmatch(value) is not None
+
+
 def is_path_or_url(value: str) -> bool:
     """Whether a value names a place rather than being a secret."""
-    if _URL.fullmatch(value):
+    if is_url(value):
         return True
     return _PATH.fullmatch(value) is not None and not _mixes_all(value)
 
@@ -119,6 +136,32 @@ def is_prose(value: str) -> bool:
     """Whether a value is a sentence for people."""
     words = [word.lower() for word in _WORD.findall(value)]
     return len(words) > 1 and " " in value and any(word in _PROSE for word in words)
+
+
+def is_label(value: str) -> bool:
+    """Whether a value is what a form shows beside a field, such as "New password"."""
+    words = value.split(" ")
+    return (
+        value[:1].isupper()
+        and all(word.isalpha() and not word[1:].lower() != word[1:] for word in words)
+    ) or (len(words) > 1 and value.replace(" ", "").isalpha() and words[-1].lower() in _LABELS)
+
+
+def is_spoken_secret(value: str) -> bool:
+    """Whether a word that follows the name of a secret without any sign is one."""
+    return (
+        is_random(value)
+        and value[0] not in "-([{<=:,.#/"
+        and _ATTRIBUTE.match(value) is None
+        and _NUMBERED_NAME.fullmatch(value) is None
+        and not is_path_or_url(value)
+        and not is_code(value)
+    )
+
+
+def has_random_part(url: str) -> bool:
+    """Whether a part of a URL is random enough to let in whoever knows it."""
+    return any(is_random(part, 16) for part in re.split(r"[/?&=:@#]", url))
 
 
 def is_identifier(value: str) -> bool:
@@ -181,3 +224,29 @@ def is_basic(value: str) -> bool:
     except (binascii.Error, ValueError):
         decoded = b""
     return b":" in decoded or value.endswith("=") or is_random(value)
+
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_AUTH_SCHEME = re.compile(
+    r"(?:bearer|basic|token|apikey|api-key|ssws|genie-?key|negotiate|ntlm|bot)[ \t]+(?=\S)",
+    re.IGNORECASE,
+)
+_MIN_TOKEN = 20
+
+
+def is_token(value: str) -> bool:
+    """Whether a value looks made by a machine and is no identifier of a known form."""
+    return (
+        len(value) >= _MIN_TOKEN
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and _UUID.fullmatch(value) is None
+        and not is_stand_in(value)
+        and not is_path_or_url(value)
+    )
+
+
+def scheme_length(value: str) -> int:
+    """Return how much of a header's value is the name of its scheme, such as ``Bearer``."""
+    scheme = _AUTH_SCHEME.match(value)
+    return 0 if scheme is None else scheme.end()

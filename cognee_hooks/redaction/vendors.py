@@ -25,9 +25,13 @@ class VendorRule:
     pattern: re.Pattern[str]
 
 
+_EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f])|(?<=\\u[0-9a-f]{4}))"
+"""No letter or digit directly before, unless it belongs to an escaped character."""
+
+
 def _rule(name: str, hints: str, pattern: str, *, edge: bool = True) -> VendorRule:
     """Make a row; ``edge`` asks that no letter or digit stands directly before."""
-    before = r"(?<![A-Za-z0-9])" if edge else ""
+    before = _EDGE if edge else ""
     return VendorRule(name, tuple(hints.split()), re.compile(before + pattern))
 
 
