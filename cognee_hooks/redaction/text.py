@@ -35,7 +35,7 @@ def cut(text: str, max_bytes: int) -> str:
     if len(data) <= max_bytes:
         return sanitise(text)
     kept = data[: max(0, max_bytes - len(_ELLIPSIS))].decode("utf-8", "ignore")
-    return _PARTIAL_TAG.sub("", kept) + _ELLIPSIS
+    return _PARTIAL_TAG.sub("", kept) + _ELLIPSIS[:max_bytes]
 
 
 def strip_private(text: str) -> str:

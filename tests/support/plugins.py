@@ -27,25 +27,25 @@ class Lying:
         raise RuntimeError("not telling")
 
 
-def raises(**_: Any) -> Any:
+def raises() -> Any:
     raise ValueError("broken")
 
 
-def exits(**_: Any) -> Any:
+def exits() -> Any:
     sys.exit(3)
 
 
-def blocks(**_: Any) -> Any:
+def blocks() -> Any:
     # Longer than every budget in the tests that use it, and short enough to end with them.
-    time.sleep(1.5)
+    time.sleep(0.8)
 
 
-async def sleeps(**_: Any) -> Any:
+async def sleeps() -> Any:
     await asyncio.sleep(HANG)
 
 
-async def swallows(**_: Any) -> Any:
-    until = time.monotonic() + 1.5
+async def swallows() -> Any:
+    until = time.monotonic() + 0.8
     while time.monotonic() < until:
         try:
             await asyncio.sleep(until - time.monotonic())
@@ -53,15 +53,15 @@ async def swallows(**_: Any) -> Any:
             continue
 
 
-def returns_lying(**_: Any) -> Any:
+def returns_lying() -> Any:
     return Lying()
 
 
-def returns_nested(**_: Any) -> Any:
+def returns_nested() -> Any:
     return [[None]]
 
 
-async def cancels_itself(**_: Any) -> Any:
+async def cancels_itself() -> Any:
     task = asyncio.current_task()
     assert task is not None
     task.cancel()
@@ -81,7 +81,23 @@ HOSTILE: dict[str, Callable[..., Any]] = {
         cancels_itself,
     )
 }
-"""Behaviours by name; each takes whatever keyword arguments the hook has."""
+"""Behaviours by name; each leaves all arguments of its hook out."""
+
+
+def fresh(behaviour: str) -> Callable[[], Any]:
+    """Return a behaviour as a new function, since marks stay on the function that has them."""
+    function = HOSTILE[behaviour]
+    if asyncio.iscoroutinefunction(function):
+
+        async def made() -> Any:
+            return await function()
+
+        return made
+
+    def made_plain() -> Any:
+        return function()
+
+    return made_plain
 
 
 def plugin(**functions: Any) -> object:

@@ -85,7 +85,7 @@ def inline(_: str) -> bool:
 @pytest.mark.parametrize("behaviour", hostile.HOSTILE)
 async def test_a_hostile_plugin_costs_the_others_nothing(make, hook, behaviour):
     dispatcher, ledger = make(
-        good=plugin(**{hook: one}), bad=plugin(**{hook: hookimpl(_taking(behaviour))})
+        good=plugin(**{hook: one}), bad=plugin(**{hook: hostile.fresh(behaviour)})
     )
     started = time.monotonic()
     called = await dispatcher.call(hook)
@@ -97,22 +97,6 @@ async def test_a_hostile_plugin_costs_the_others_nothing(make, hook, behaviour):
         assert called.value == ([1] if hook == "gathered" else 1)
         assert results["bad"].fault
         assert {row.plugin for row in ledger.faults()} == {"bad"}
-
-
-def _taking(behaviour: str) -> Any:
-    """The behaviour as a function without arguments, since pluggy reads the signature."""
-    function = hostile.HOSTILE[behaviour]
-    if asyncio.iscoroutinefunction(function):
-
-        async def made() -> Any:
-            return await function()
-
-        return made
-
-    def made_plain() -> Any:
-        return function()
-
-    return made_plain
 
 
 @pytest.mark.parametrize(
@@ -129,7 +113,7 @@ def _taking(behaviour: str) -> Any:
     ],
 )
 async def test_faults_are_named_by_what_happened(make, behaviour, fault):
-    dispatcher, ledger = make(bad=plugin(gathered=hookimpl(_taking(behaviour))))
+    dispatcher, ledger = make(bad=plugin(gathered=hostile.fresh(behaviour)))
     called = await dispatcher.call("gathered")
     assert called.value == []
     assert called.outcomes[0].fault == fault
@@ -368,10 +352,14 @@ async def test_context_variables_reach_threads_and_tasks(make):
     assert (await dispatcher.call("gathered")).value == [9, 9]
 
 
+def own_ident() -> int:
+    return threading.get_ident()
+
+
 async def test_threads_end_when_the_dispatcher_closes(make):
-    dispatcher, _ = make(a=plugin(gathered=one))
-    await dispatcher.call("gathered")
-    [thread] = [each for each in threading.enumerate() if each.name == "cognee-hooks a"]
+    dispatcher, _ = make(a=plugin(gathered=own_ident))
+    [ident] = (await dispatcher.call("gathered")).value
+    [thread] = [each for each in threading.enumerate() if each.ident == ident]
     dispatcher.close()
     await asyncio.to_thread(thread.join, 2)
     assert not thread.is_alive()

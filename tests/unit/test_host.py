@@ -1,0 +1,455 @@
+"""A whole session in one host, with plugins of every kind."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cognee_hooks import Redactor, hookimpl, hookspecs
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.doctor import examine
+from cognee_hooks.errors import FailureKind
+from cognee_hooks.events import (
+    DatasetChanged,
+    PostToolUse,
+    PostToolUseFailure,
+    PreCompact,
+    ServerStateChanged,
+    SessionEnd,
+    SessionStart,
+    Stop,
+    UserPromptSubmit,
+)
+from cognee_hooks.host import Host
+from cognee_hooks.registry import PluginState, declared_policies
+from cognee_hooks.results import (
+    AdditionalContext,
+    CheckStatus,
+    Command,
+    Identity,
+    Lane,
+    StatusSegment,
+    StoreReceipt,
+    StoreState,
+)
+from tests.support.plugins import HOSTILE, fresh, plugin
+from tests.support.scripted import ENTRY, RECALL, ScriptedClient, fails, remembers
+
+FACT = "The staging database listens on port 6543."
+SESSION = {"session_id": "claude_s1", "agent": "claude-code"}
+BUDGET = 0.25
+"""Seconds that every hook has in these tests, where it is not less anyway."""
+CLOSED = "cognee_register_redactors"
+HOOKS = [name for name in declared_policies() if name != CLOSED]
+
+
+@pytest.fixture
+def client() -> ScriptedClient:
+    client = ScriptedClient()
+    client.scripts[RECALL] = remembers(FACT)
+    return client
+
+
+@pytest.fixture
+def make(tmp_path, client) -> Callable[..., Host]:
+    def build(plugins: dict[str, object] | None = None, **options: Any) -> Host:
+        return Host(
+            "claude-code",
+            environ={"HOME": str(tmp_path), **options.pop("environ", {})},
+            session_id=SESSION["session_id"],
+            client=options.pop("client", client),
+            entry_points=(),
+            plugins=plugins,
+            **options,
+        )
+
+    return build
+
+
+@pytest.fixture
+def short_budgets(monkeypatch):
+    policies = {
+        name: dataclasses.replace(policy, budget=min(policy.budget, BUDGET))
+        for name, policy in declared_policies().items()
+    }
+    monkeypatch.setattr("cognee_hooks.registry.declared_policies", lambda: policies)
+
+
+async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
+    """Play a session with every event; returns what agent, server and person saw of it."""
+    seen: dict[str, Any] = {}
+    await host.start()
+    await host.session_start(SessionStart(**SESSION))
+    prompt = UserPromptSubmit(**SESSION, prompt="On which port is the staging database?")
+    seen["answer"] = await host.user_prompt_submit(prompt, Deadline.after(BUDGET * 2))
+    await host.post_tool_use(PostToolUse(**SESSION, tool_name="Bash", tool_input={"command": "ls"}))
+    await host.post_tool_use_failure(
+        PostToolUseFailure(**SESSION, tool_name="Bash", tool_input={"command": "no"}, error="bad")
+    )
+    await host.stop(Stop(**SESSION, last_assistant_message="On port 6543."))
+    await host.pre_compact(PreCompact(**SESSION))
+    await host.dataset_changed(DatasetChanged(previous="a", current="b", session_id="claude_s2"))
+    host._server_state_changed(ServerStateChanged(previous="ok", current="ok"))
+    seen["status"] = await host.status_line()
+    key = await host.credentials.key(Deadline.after(BUDGET))
+    seen["key"] = key.value if key else ""
+    rows = await examine(host, Deadline.after(BUDGET))
+    seen["checks"] = [row.name for row in rows if row.name in {"recall", "capture", "redaction"}]
+    await host.session_end(SessionEnd(**SESSION), Deadline.after(BUDGET * 4))
+    seen["lost"] = await host.close(Deadline.after(BUDGET * 4))
+    seen["entries"] = client.entries
+    return seen
+
+
+# -- the session ---------------------------------------------------------------------------------
+
+
+async def test_a_session_recalls_and_captures(make, client):
+    host = make(environ={"COGNEE_API_KEY": "key"})
+    seen = await play(host, client)
+    assert FACT in seen["answer"].context
+    assert seen["answer"].hits == 1
+    assert [entry["type"] for entry in seen["entries"]] == ["trace", "trace", "qa"]
+    assert seen["entries"][2]["answer"] == "On port 6543."
+    assert seen["key"] == "key"
+    assert seen["lost"] == 0
+    assert host.ledger.faults() == []
+
+
+async def test_events_reach_their_method_by_type(make, client):
+    host = make()
+    answer = await host.dispatch(
+        UserPromptSubmit(**SESSION, prompt="Where does staging listen?"), Deadline.after(4)
+    )
+    assert answer is not None
+    assert FACT in answer.context
+    for event in (
+        SessionStart(**SESSION),
+        PostToolUse(**SESSION, tool_name="Bash"),
+        PostToolUseFailure(**SESSION, tool_name="Bash"),
+        Stop(**SESSION, last_assistant_message="There."),
+        PreCompact(**SESSION),
+        SessionEnd(**SESSION),
+    ):
+        assert await host.dispatch(event) is None
+    await host.close(Deadline.after(1))
+    assert len(client.entries) == 3
+
+
+async def test_our_own_block_in_a_prompt_is_cut_out_before_anybody_sees_it(make, client):
+    host = make()
+    first = await host.user_prompt_submit(
+        UserPromptSubmit(**SESSION, prompt="Where does staging listen?")
+    )
+    again = UserPromptSubmit(**SESSION, prompt=f"{first.context}\nAnd where does production?")
+    await host.user_prompt_submit(again)
+    await host.close(Deadline.after(1))
+    assert client.queries[-1] == "And where does production?"
+
+
+# -- plugins that do not behave ------------------------------------------------------------------
+
+
+@pytest.mark.expects_faults
+@pytest.mark.parametrize("behaviour", HOSTILE)
+@pytest.mark.parametrize("hook", HOOKS)
+async def test_a_hostile_plugin_in_any_hook_changes_nothing(
+    make, client, short_budgets, tmp_path, hook, behaviour
+):
+    undisturbed = ScriptedClient()
+    undisturbed.scripts[RECALL] = remembers(FACT)
+    calm = make(client=undisturbed, environ={"HOME": str(tmp_path / "calm")})
+    expected = await play(calm, undisturbed)
+    started = time.monotonic()
+    host = make({"bad": plugin(**{hook: fresh(behaviour)})})
+    seen = await play(host, client)
+    # One hook may use up its budget, and a stop that hangs its grace, but nothing adds up.
+    assert time.monotonic() - started < 6 * BUDGET + 1
+    assert seen == expected
+    assert {row.plugin for row in host.ledger.faults()} <= {"bad"}
+    if behaviour == "raises":
+        assert {row.hook for row in host.ledger.faults("bad")} == {hook}
+
+
+@pytest.mark.expects_faults
+@pytest.mark.parametrize("behaviour", HOSTILE)
+async def test_a_plugin_that_cannot_register_its_redactors_closes_everything(
+    make, client, short_budgets, behaviour
+):
+    host = make({"bad": plugin(**{CLOSED: fresh(behaviour)})})
+    seen = await play(host, client)
+    assert client.entries == []
+    assert client.queries == []
+    assert FACT not in seen["answer"].context
+    assert "Plugin bad could not register its redactors" in host.redaction.closed_because
+    [row] = [row for row in await examine(host, Deadline.after(1)) if row.name == "redaction"]
+    assert row.status is CheckStatus.FAILED
+    assert "bad" in row.detail
+    assert host.drops.as_dict()["redaction_failed"] >= 2
+
+
+async def test_a_redactor_that_fails_lets_nothing_out(make, client):
+    def broken(text: str) -> str:
+        raise ValueError(text)
+
+    registers = plugin(cognee_register_redactors=lambda: Redactor(name="ids", function=broken))
+    seen = await play(make({"ids": registers}), client)
+    assert client.entries == []
+    assert client.queries == []
+    assert seen["answer"].context.count("\n") == 0
+    assert "recall skipped" in seen["answer"].context
+
+
+async def test_a_required_redactor_that_is_missing_closes_everything(make, client, tmp_path):
+    config = tmp_path / "config" / "cognee-hooks" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("plugins:\n  require_redactors: [employee-ids]\n", encoding="utf-8")
+    host = make(environ={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+    await play(host, client)
+    assert client.entries == []
+    assert "'employee-ids' is not in force" in host.redaction.closed_because
+
+
+def test_a_plugin_that_is_not_installed_well_can_be_an_error_for_its_author(make):
+    with pytest.raises(Exception, match="no hook implementations"):
+        make({"bad": object()}, environ={"COGNEE_HOOKS_STRICT": "true"})
+
+
+# -- plugins that take over ----------------------------------------------------------------------
+
+
+async def test_a_plugin_replaces_recall(make, client):
+    mine = plugin(
+        cognee_user_prompt_submit=lambda: AdditionalContext(text="Mine.", priority=1, hits=2)
+    )
+    host = make({"mine": mine}, environ={"COGNEE_HOOKS_DISABLE": "recall"})
+    seen = await play(host, client)
+    assert (seen["answer"].context, seen["answer"].hits) == ("Mine.", 2)
+    assert client.queries == []
+    assert len(client.entries) == 3
+
+
+@pytest.mark.parametrize("blocked", ["recall", "capture", "recall,capture"])
+async def test_a_session_works_without_built_ins(make, client, blocked):
+    host = make(environ={"COGNEE_HOOKS_DISABLE": blocked})
+    seen = await play(host, client)
+    assert (FACT in seen["answer"].context) is ("recall" not in blocked)
+    assert bool(client.entries) is ("capture" not in blocked)
+
+
+async def test_a_plugin_takes_charge_of_entries(make, client):
+    taken: list[Any] = []
+
+    def store(request: Any) -> StoreReceipt:
+        taken.append(request.entry.value)
+        dropped = StoreState.DROPPED if len(taken) == 1 else StoreState.BUFFERED
+        return StoreReceipt(state=dropped, reason="the disk is full")
+
+    host = make({"bridge": plugin(cognee_store_entry=store)})
+    await play(host, client)
+    assert client.entries == []
+    assert [entry["type"] for entry in taken] == ["trace", "trace", "qa"]
+    assert any("the disk is full" in notice.text for notice in host.notices.take())
+
+
+async def test_only_redacted_entries_are_stored(make):
+    host = make()
+    with pytest.raises(TypeError, match="only redacted"):
+        await host.store(SimpleNamespace(entry={"type": "qa"}))
+    await host.close(Deadline.after(0))
+
+
+async def test_a_plugin_says_who_we_are(make, client):
+    mine = plugin(cognee_resolve_identity=lambda url: Identity(api_key="mine", source=url))
+    assert (await play(make({"mine": mine}), client))["key"] == "mine"
+
+
+async def test_the_status_line_is_made_by_plugins(make):
+    segments = plugin(
+        cognee_status_segments=hookimpl(_segments),
+        cognee_render_status=hookimpl(_render),
+    )
+    host = make({"line": segments})
+    assert await host.status_line(40) == "late 40 early"
+    await host.close(Deadline.after(0))
+
+
+async def _segments() -> list[StatusSegment]:
+    return [StatusSegment(text="early"), StatusSegment(text="late", priority=9)]
+
+
+async def _render(segments: list[StatusSegment], max_width: int) -> str:
+    return f"\x1b[31m{segments[0].text}\n{max_width}\t{segments[1].text}\x07"
+
+
+async def test_without_a_renderer_there_is_no_status_line(make):
+    host = make()
+    assert await host.status_line() == ""
+    await host.close(Deadline.after(0))
+
+
+async def test_lanes_of_plugins_join_recall(make, client):
+    async def search(query: str) -> list[str]:
+        return ["Ask Ann about staging."]
+
+    lane = plugin(cognee_register_lanes=lambda: [Lane(name="notes", search=search)])
+    seen = await play(make({"notes": lane}), client)
+    assert "Ask Ann about staging." in seen["answer"].context
+    assert FACT in seen["answer"].context
+
+
+async def test_work_started_on_a_plugins_own_thread_is_done(make, client):
+    done: list[str] = []
+
+    class Notes:
+        def __init__(self, context: Any) -> None:
+            self._context = context
+
+        @hookimpl
+        def cognee_stop(self, event: Stop) -> None:
+            self._context.spawn(self._note(event.last_assistant_message))
+
+        async def _note(self, text: str) -> None:
+            done.append(text)
+
+    await play(make({"notes": Notes}), client)
+    assert done == ["On port 6543."]
+
+
+# -- registration --------------------------------------------------------------------------------
+
+
+def test_a_plugin_that_takes_a_taken_name_leaves_only_its_redactors(make):
+    async def search(query: str) -> list[str]:
+        return []
+
+    async def run(text: str) -> str:
+        return text
+
+    first = plugin(cognee_register_commands=lambda: Command(name="note", help="", run=run))
+    second = plugin(
+        cognee_register_commands=lambda: [
+            Command(name="other", help="", run=run),
+            Command(name="note", help="", run=run),
+            Command(name="third", help="", run=run),
+        ],
+        cognee_register_lanes=lambda: Lane(name="lane", search=search),
+        cognee_register_redactors=lambda: Redactor(name="ids"),
+    )
+    # The one that is loaded last is asked first.
+    host = make({"second": second, "first": first})
+    assert list(host.registered.commands) == ["note"]
+    assert list(host.registered.lanes) == []
+    assert list(host.registered.redactors) == ["ids"]
+    assert host.redaction.closed_because == ""
+    [record] = [each for each in host.registry.records if each.name == "second"]
+    assert record.state is PluginState.FAILED
+    assert "already taken" in record.reason
+
+
+@pytest.mark.parametrize("second", [Redactor(name="ids"), Redactor(name="")])
+def test_a_redactor_that_finds_no_place_closes_everything(make, second):
+    host = make(
+        {
+            "b": plugin(cognee_register_redactors=lambda: second),
+            "a": plugin(cognee_register_redactors=lambda: Redactor(name="ids")),
+        }
+    )
+    assert "Plugin b could not register its redactors" in host.redaction.closed_because
+
+
+@pytest.mark.expects_faults
+@pytest.mark.parametrize("text", [None, 3, b"bytes"])
+async def test_a_value_with_a_field_of_a_wrong_type_is_a_fault_of_its_plugin(make, client, text):
+    bad = plugin(cognee_user_prompt_submit=lambda: AdditionalContext(text=text))
+    host = make({"bad": bad})
+    seen = await play(host, client)
+    assert FACT in seen["answer"].context
+    assert [row.error_type for row in host.ledger.faults("bad")] == ["TypeError"]
+
+
+# -- the end -------------------------------------------------------------------------------------
+
+
+async def test_what_could_not_be_sent_is_reported_and_counted(make, client):
+    client.scripts[ENTRY] = fails(FailureKind.REFUSED)
+    host = make()
+    seen = await play(host, client)
+    assert seen["lost"] == 3
+    assert host.drops.as_dict() == {"server_down": 3}
+
+
+async def test_work_that_hangs_does_not_keep_entries_of_others_from_being_sent(make, client):
+    class Hangs:
+        def __init__(self, context: Any) -> None:
+            self._context = context
+
+        @hookimpl
+        async def cognee_stop(self, event: Stop) -> None:
+            self._context.spawn(asyncio.sleep(30))
+
+    host = make({"hangs": Hangs})
+    started = time.monotonic()
+    seen = await play(host, client)
+    assert time.monotonic() - started < 4
+    assert seen["lost"] == 0
+    assert len(client.entries) == 3
+
+
+@pytest.mark.expects_faults
+async def test_a_plugin_that_is_switched_off_is_announced_once(make):
+    host = make({"bad": plugin(cognee_stop=fresh("raises"))})
+    for _ in range(8):
+        await host.stop(Stop(**SESSION))
+    texts = [notice.text for notice in host.notices.take()]
+    assert len([text for text in texts if "plugin bad failed five times" in text]) == 1
+    await host.close(Deadline.after(0))
+
+
+async def test_two_hosts_in_one_process_share_nothing(make, tmp_path):
+    first_client, second_client = ScriptedClient(), ScriptedClient()
+    first_client.scripts[RECALL] = remembers("First.")
+    second_client.scripts[RECALL] = remembers("Second.")
+    first = make(client=first_client, environ={"HOME": str(tmp_path / "one")})
+    second = make(client=second_client, environ={"HOME": str(tmp_path / "two")})
+    one, two = await asyncio.gather(play(first, first_client), play(second, second_client))
+    assert "First." in one["answer"].context
+    assert "Second." in two["answer"].context
+    assert not set(map(id, first.registry.manager.get_plugins())) & set(
+        map(id, second.registry.manager.get_plugins())
+    )
+
+
+# -- the house -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hook", declared_policies())
+def test_every_hook_is_documented_for_plugin_authors(hook):
+    function = getattr(hookspecs, hook)
+    text = function.__doc__
+    names = set(function.__code__.co_varnames[: function.__code__.co_argcount])
+    assert re.match(r"[A-Z].*\.\n\n    Called ", text)
+    for name in names:
+        assert f"        {name}: " in text
+    policy = declared_policies()[hook]
+    assert policy.on_fault
+    assert ("Returns:" in text) is (policy.kind != "notify")
+    if "deadline" in names:
+        assert re.search(r"deadline: .*(\d s|\d ms|budget)", text)
+
+
+@pytest.mark.parametrize("module", ["httpx", "yaml", "cryptography", "asyncio", "rich", "re2"])
+def test_importing_the_package_loads_nothing_dear(module):
+    program = f"import sys, cognee_hooks; sys.exit({module!r} in sys.modules)"
+    root = Path(hookspecs.__file__).parents[1]
+    assert subprocess.run([sys.executable, "-c", program], cwd=root, check=False).returncode == 0

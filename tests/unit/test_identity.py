@@ -1,0 +1,107 @@
+"""With which key we speak: plugins first, then the core's own keys."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cognee_hooks import hookspecs
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.identity import Credentials
+from cognee_hooks.results import Identity
+from cognee_hooks.services.keys import Key
+from tests.support.plugins import dispatcher_of, plugin
+
+URL = "http://localhost:8011"
+OWN = Key("own", "settings")
+
+
+class Chain:
+    """The core's keys."""
+
+    def __init__(self) -> None:
+        self.refused: list[Key] = []
+
+    async def key(self, deadline: Deadline) -> Key:
+        return OWN
+
+    async def rejected(self, key: Key) -> None:
+        self.refused.append(key)
+
+
+def credentials(**plugins: object) -> tuple[Credentials, Chain]:
+    specs = SimpleNamespace(cognee_resolve_identity=hookspecs.cognee_resolve_identity)
+    dispatcher, _ = dispatcher_of(specs, plugins)
+    chain = Chain()
+    return Credentials(dispatcher, chain, URL), chain
+
+
+def resolves(answers: list[Any], asked: list[str]) -> object:
+    """A plugin that answers once each, then nothing."""
+
+    async def answer(url: str) -> Any:
+        asked.append(url)
+        await asyncio.sleep(0)
+        found = answers.pop(0) if answers else None
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    return plugin(cognee_resolve_identity=answer)
+
+
+async def test_without_an_answer_the_cores_key_counts():
+    asked: list[str] = []
+    keys, _ = credentials(a=resolves([], asked))
+    assert await keys.key(Deadline.after(1)) == OWN
+    assert await keys.key(Deadline.after(1)) == OWN
+    assert asked == [URL]
+
+
+async def test_a_plugin_is_asked_once_however_many_need_the_key():
+    asked: list[str] = []
+    keys, _ = credentials(a=resolves([Identity(api_key="k", source="vault")], asked))
+    found = await asyncio.gather(*(keys.key(Deadline.after(1)) for _ in range(5)))
+    assert found == [Key("k", "vault")] * 5
+    assert asked == [URL]
+
+
+async def test_a_key_that_was_refused_is_asked_for_anew():
+    asked: list[str] = []
+    answers = [Identity(api_key=each, source="vault") for each in ("old", "new")]
+    keys, chain = credentials(a=resolves(answers, asked))
+    old = await keys.key(Deadline.after(1))
+    await keys.rejected(old)
+    assert await keys.key(Deadline.after(1)) == Key("new", "vault")
+    await keys.rejected(old)
+    assert chain.refused == [old]
+    assert len(asked) == 2
+
+
+async def test_the_cores_key_that_was_refused_is_the_cores_matter():
+    keys, chain = credentials()
+    await keys.rejected(await keys.key(Deadline.after(1)))
+    assert chain.refused == [OWN]
+
+
+@pytest.mark.expects_faults
+async def test_a_plugin_that_failed_once_is_asked_again():
+    asked: list[str] = []
+    answers = [ValueError(), Identity(api_key="k", source="vault")]
+    keys, _ = credentials(a=resolves(answers, asked))
+    assert await keys.key(Deadline.after(1)) == OWN
+    assert await keys.key(Deadline.after(1)) == Key("k", "vault")
+
+
+@pytest.mark.expects_faults
+async def test_a_plugin_that_hangs_leaves_time_for_the_request():
+    async def hangs() -> None:
+        await asyncio.sleep(30)
+
+    keys, _ = credentials(a=plugin(cognee_resolve_identity=hangs))
+    deadline = Deadline.after(0.4)
+    assert await keys.key(deadline) == OWN
+    assert deadline.remaining() > 0.05
