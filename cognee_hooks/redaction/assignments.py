@@ -16,7 +16,7 @@ from cognee_hooks.redaction.spans import Span
 
 _KEYWORDS = (
     "pass pwd psk secret token key jwt cookie cred mnemonic phrase connection connstr auth webhook "
-    "sas bindpw otp pat pw code answer".split()
+    "sas bindpw otp pat pw code answer honeycomb salt".split()
 )
 """Strings one of which every name that promises a secret holds, in lower case. Looking for plain
 strings is many times faster than one expression, and most text has none of them."""
@@ -29,20 +29,36 @@ _SEPARATOR = re.compile(
     rf"""
     (?P<closing>{_QUOTE}?[\])]?)
     (?P<before>[ \t]*)
-    (?P<sign>:=|=>|[=!]={1, 2}|=|:|%3[DA]|\\u003[dDaA]|&\#6[15];|,(?=[ \t]*{_QUOTE}))
-    (?P<after>[ \t]*(?:\r?\n[ \t]*(?={_QUOTE}))?)
+    (?P<sign>:=|=>|[=!]={{1,2}}|<-|\uff1a|=|:|%3[DA]|\\u003[dDaA]|&\#6[15];|,(?=[ \t]*{_QUOTE}))
+    (?P<after>[ \t]*(?:!(?:unsafe|!str|!binary)[ \t]+)?(?:\r?\n[ \t]*(?={_QUOTE}))?)
     (?P<prefix>(?:[rbfuRBFU]{{1,2}}|@|\$)?(?={_QUOTE}))?
     (?P<open>{_QUOTE}?)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_TYPE_HINT = re.compile(r"[ \t]*[A-Za-z_][\w.\[\]| ]{0,60}?[ \t]*=[ \t]*(?=[\"'])")
+_TYPE_HINT = re.compile(
+    r"[ \t]*[A-Za-z_][\w.]{0,60}(?:\[[\w., |]{0,60}\])?(?:[ \t]*\|[ \t]*\w{1,40})?[ \t]*=[ \t]*(?=[\"'])"
+)
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?[ \t]*\r?\n")
 _KEY_FOLLOWS = re.compile(r"[ \t]*:")
 _CLOSED_ALREADY = re.compile(r"[,);\]}:]+(?:\s|\Z)")
 _LOOSE = re.compile(
     r"[\"'`)\]]{0,3}[ \t]+(?:(?:is|was|to|are|now|set|be|of)[ \t]+){0,3}"
-    r"(?P<q>[\"'`]?)(?P<value>[^\s\"'`<>]{6,512})(?P=q)"
+    r"(?:(?P<q>[\"'`])(?P<quoted>[^\"'`\r\n]{6,200})(?P=q)|(?P<value>[^\s\"'`<>]{6,512}))"
+)
+_ALONE = re.compile(r"[ \t]*(?:#|\r?\n|\Z)")
+_STRONG = re.compile(
+    r"=(?=[\w-]{0,200}\d)(?=[\w-]{0,200}[a-z])(?=[\w-]{0,200}[A-Z])[A-Za-z0-9_-]{32,}(?![\w/.-])"
+)
+_LIST = re.compile(r"[\"']?[ \t]*[:=][ \t]*\[\s{0,40}(?=[\"'])")
+_LIST_ITEM = re.compile(r"(?P<q>[\"'])(?P<value>[^\"'\r\n]{1,500})(?P=q)\s{0,40},?\s{0,40}")
+_YAML_LIST = re.compile(r"[\"']?[ \t]*:[ \t]*\r?\n(?=[ \t]*-[ \t])")
+_YAML_ITEM = re.compile(
+    r"[ \t]*-[ \t]+(?P<q>[\"']?)(?P<value>[^\s\"':]{1,500})(?P=q)[ \t]*(?:\r?\n|\Z)"
+)
+_CONNECTION = re.compile(
+    r"(?:^|;)[ \t]*(?:server|data source|host|endpoint|defaultendpointsprotocol|accountendpoint)[ \t]*=",
+    re.IGNORECASE,
 )
 _SCHEME = re.compile(r"(?:bearer|basic|token)[ \t]+(?=\S{4})", re.IGNORECASE)
 _BARE_END = re.compile(
@@ -50,6 +66,7 @@ _BARE_END = re.compile(
 )
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _RULE = "assignment"
+_SHORTEST_WORD = 5
 
 
 def find(text: str) -> Iterator[Span]:
@@ -63,12 +80,28 @@ def find(text: str) -> Iterator[Span]:
         name = text[start:end]
         query = text[start - 1 : start] in {"?", "&", "#", ";"} and text[end : end + 1] == "="
         kind = kind_of(name) or ("credential" if query and is_query_secret(name) else "")
-        if kind:
+        if not kind and name.lower() == "key" and _STRONG.match(text, end):
+            kind = "credential"
+        yield from _listed(text, end, kind or kind_of(name[:-1] if name[-1:] in "sS" else ""))
+        if kind and text[max(0, start - 3) : start] != "://":
             span = _value_after(text, start, end, kind)
             if span is not None:
                 position = max(position, span.end)
                 yield span
     yield from _query_parameters(text)
+
+
+def _listed(text: str, name_end: int, kind: str) -> Iterator[Span]:
+    """Yield the items of a list that stands under a name."""
+    if not kind:
+        return
+    for begin, item in ((_LIST, _LIST_ITEM), (_YAML_LIST, _YAML_ITEM)):
+        found = begin.match(text, name_end)
+        position = found.end() if found is not None else len(text)
+        while (value := item.match(text, position)) is not None:
+            if shapes.is_random(value["value"]) and not shapes.is_path_or_url(value["value"]):
+                yield Span(*value.span("value"), _RULE, kind)
+            position = value.end()
 
 
 def _candidates(text: str) -> list[int]:
@@ -92,7 +125,7 @@ _QUERY = re.compile(
 
 def _query_parameters(text: str) -> Iterator[Span]:
     """Yield parameters whose names mean a secret in a URL only, where the value looks like one."""
-    if "=" not in text or "?" not in text:
+    if "=" not in text or ("?" not in text and "&" not in text):
         return
     for match in _QUERY.finditer(text):
         value = match["value"]
@@ -128,7 +161,16 @@ def _value_after(text: str, start: int, name_end: int, kind: str) -> Span | None
         return _loose(text, name_end, kind)
     quote = separator["open"]
     value_start = separator.end()
+    if separator["sign"] == ":" and text.startswith(":", separator.end("sign")):
+        return None
+    if len(quote) == 1 and text.startswith(quote * 2, value_start):
+        quote, value_start = quote * 3, value_start + 2
     if quote:
+        if (
+            text[start:name_end].lower().endswith("cookie")
+            and "=" in text[value_start : value_start + 100]
+        ):
+            return None
         return _quoted(text, value_start, quote, kind, listed=separator["sign"] == ",")
     if separator["sign"] == ":":
         hinted = _TYPE_HINT.match(text, value_start)
@@ -141,7 +183,14 @@ def _value_after(text: str, start: int, name_end: int, kind: str) -> Span | None
     if scheme is not None:
         value_start = scheme.end()
     value_end = _bare_end(text, value_start, line=_begins_line(text, start), kind=kind)
+    if (
+        text[start - 1 : start] in {"?", "&"}
+        and (anchor := text.find("#", value_start, value_end)) > 0
+    ):
+        value_end = anchor
     value = text[value_start:value_end]
+    if _CONNECTION.search(value):
+        return None
     if text[start:name_end].lower().endswith("cookie") and "=" in value:
         return None  # pairs, of which a rule for cookies takes the values
     if scheme is not None and not value.isalpha() and not shapes.is_stand_in(value):
@@ -156,10 +205,11 @@ def _loose(text: str, name_end: int, kind: str) -> Span | None:
     match = _LOOSE.match(text, name_end)
     if match is None:
         return None
-    value = match["value"].rstrip(".,;:!?)")
-    if not shapes.is_spoken_secret(value):
+    group = "quoted" if match["q"] else "value"
+    value = match[group].rstrip(".,;:!?)")
+    if not shapes.is_spoken_secret(value) or shapes.is_prose(value):
         return None
-    start = match.start("value")
+    start = match.start(group)
     return Span(start, start + len(value), _RULE, kind)
 
 
@@ -169,6 +219,8 @@ def _quoted(text: str, start: int, quote: str, kind: str, *, listed: bool = Fals
     start = start if scheme is None else scheme.end()
     value = text[start:end]
     if shapes.is_stand_in(value) or shapes.is_prose(value) or _says_itself(value, kind):
+        return None
+    if _CONNECTION.search(value):
         return None
     if shapes.is_label(value) or (kind != PASSWORD and shapes.is_identifier(value)):
         return None
@@ -186,10 +238,17 @@ def _closing_quote(text: str, start: int, quote: str) -> int:
     position = start
     while (found := text.find(quote, position, limit)) >= 0:
         # Inside plain quotes a backslash takes the next quote's meaning away.
-        slashes = len(text[start:found]) - len(text[start:found].rstrip("\\"))
-        if len(quote) > 1 or slashes % 2 == 0:
+        before = found
+        while before > start and text[before - 1] == "\\":
+            before -= 1
+        # YAML and SQL double a quote that belongs to the value.
+        doubled = quote == "'" and found > start and text[found + 1 : found + 2] == "'"
+        if doubled and text[found + 2 : found + 3].isalnum():
+            position = found + 2
+        elif len(quote) > 1 or (found - before) % 2 == 0:
             return found
-        position = found + 1
+        else:
+            position = found + 1
     line_end = text.find("\n", start, limit)
     return line_end if line_end >= 0 else limit
 
@@ -251,6 +310,10 @@ def _is_bare_secret(text: str, start: int, separator: re.Match[str], value: str,
         return False
     if shapes.is_url(value):
         return shapes.has_random_part(value)
+    if value[0] in "/~." and shapes.is_path_or_url(value):
+        return False
+    if value[0] == "(" and value.strip("()").isalpha():
+        return False
     sign, spaced = separator["sign"], bool(separator["before"] or separator["after"])
     name = text[start : separator.start()]
     tight = (sign == "=" and not spaced) or sign.startswith(("%", "\\", "&"))
@@ -259,9 +322,22 @@ def _is_bare_secret(text: str, start: int, separator: re.Match[str], value: str,
     if shapes.is_path_or_url(value) or _is_expression(value, tight=tight):
         return False
     header = sign == ":" and "-" in name and separator["closing"] == ""
-    if tight or header:
+    if tight or header or (sign == ":" and _is_setting(text, start, separator, value, kind)):
         return kind == PASSWORD or not value.isdigit()
     return kind == PASSWORD and value.isdigit() and len(value) >= 4  # noqa: PLR2004 - a PIN or more
+
+
+def _is_setting(text: str, start: int, separator: re.Match[str], value: str, kind: str) -> bool:
+    """Whether a plain word is the value of a line of YAML rather than a word of a sentence."""
+    name = text[start : separator.start()]
+    return (
+        _begins_line(text, start)
+        and _ALONE.match(text, separator.end() + len(value)) is not None
+        and (name.islower() or name.isupper())
+        and (kind == PASSWORD or "_" in name or "." in name)
+        and len(value) >= _SHORTEST_WORD
+        and not value[0].isupper()
+    )
 
 
 def _is_expression(value: str, *, tight: bool) -> bool:
@@ -280,4 +356,5 @@ def _is_expression(value: str, *, tight: bool) -> bool:
 def _says_itself(value: str, kind: str) -> bool:
     """Whether a value is only another name of the thing, as in ``password=userPassword``."""
     bare = value.strip("\"'`{}$.,;")
-    return kind_of(bare) == kind and shapes.is_identifier(bare)
+    last = bare.rpartition(".")[2]
+    return kind_of(last) == kind and all(map(shapes.is_identifier, bare.split(".")))

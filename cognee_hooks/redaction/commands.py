@@ -26,7 +26,7 @@ _NAMED = (
     form(
         "set",
         "set",
-        rf"\b(?:setx?|setenv)[ \t]+(?:-\w+[ \t]+){{0,3}}(?P<name>[\w.:/@-]{{3,120}})[ \t]+{_WORD}",
+        rf"\b(?:setx?|setenv)[ \t]+(?:-\w+[ \t]+){{0,3}}(?P<name>[\w.:/@-]{{3,120}})[ \t]+(?!(?:for|to|is)\b|=){_WORD}",
     ),
     form(
         "set", "user-secrets", rf"user-secrets[ \t]+set[ \t]+\"?(?P<name>[\w:.]+)\"?[ \t]+{_WORD}"

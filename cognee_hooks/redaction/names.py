@@ -18,7 +18,7 @@ _CREDENTIAL_WORDS = frozenset(
     "idtoken sessiontoken secretkey privatekey accesskey authkey clientsecret appsecret appkey "
     "jwt cookie credential credentials creds mnemonic seedphrase pat otp sharedsecret "
     "connectionstring connstr accountkey licensekey licencekey webhooksecret signingkey "
-    "encryptionkey masterkey sastoken sessionkey secretaccesskey authorization".split()
+    "encryptionkey masterkey authtok sastoken sessionkey secretaccesskey authorization".split()
 )
 _KEY_QUALIFIERS = frozenset(
     "api access secret private auth encryption encrypt signing sign master account shared service "
@@ -43,6 +43,13 @@ _PAIRS = frozenset(
         ("recovery", "code"),
         ("backup", "code"),
         ("security", "answer"),
+        ("honeycomb", "team"),
+        ("unseal", "key"),
+        ("auth", "salt"),
+        ("in", "salt"),
+        ("nonce", "salt"),
+        ("nonce", "key"),
+        ("in", "key"),
     }
 )
 _TAIL = frozenset(
@@ -50,8 +57,14 @@ _TAIL = frozenset(
     "current base value raw text plain string str b64 base64 env var default backup primary "
     "secondary main override confirm confirmation 1 2 3 v1 v2 v3 local ci bot write read".split()
 )
+_NO_SECRET_TOKENS = frozenset(
+    "bos eos unk pad sep cls mask stop special page continuation cursor next".split()
+)
+"""Tokens of language models and of paged lists."""
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_QUERY_NAMES = frozenset({"sig", "signature", "key", "auth", "code", "hmac", "sign", "sid", "pin"})
+_QUERY_NAMES = frozenset(
+    {"sig", "signature", "key", "auth", "code", "hmac", "sign", "sid", "pin", "appid", "hapikey"}
+)
 
 
 @lru_cache(maxsize=4096)
@@ -71,6 +84,8 @@ def kind_of(name: str) -> str:
 
 def _kind(words: list[str]) -> str:
     last = words[-1]
+    if last == "token" and words[-2:-1] and words[-2] in _NO_SECRET_TOKENS:
+        return ""
     if last in _PASSWORD_WORDS:
         return PASSWORD
     if last in _CREDENTIAL_WORDS:

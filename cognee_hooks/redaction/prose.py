@@ -55,7 +55,7 @@ def said(text: str) -> Iterator[Span]:
 def _is_said(value: str) -> bool:
     if value.startswith(("(", "-", "#", "--")) or _BEFORE_A_VALUE.fullmatch(value):
         return False
-    return shapes.is_random(value) and not (shapes.is_path_or_url(value) or shapes.is_code(value))
+    return bool(value) and shapes.is_spoken_secret(value)
 
 
 def kubernetes_secrets(text: str) -> Iterator[Span]:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from cognee_hooks.redaction import assignments, commands, markup, prose, structures
-from cognee_hooks.redaction.shapes import masked
+from cognee_hooks.redaction.shapes import is_placeholder_key, masked
 from cognee_hooks.redaction.spans import Span, merge
 from cognee_hooks.redaction.vendors import VENDOR_RULES
 
 # Terminal colours and characters without width can stand in the middle of a secret.
 _INVISIBLE = re.compile(r"\x1b\[[0-9;]{0,20}[mK]|[\u200b-\u200d\u2060\ufeff\u00ad]")
 
-_FINDERS = (
+FINDERS = (
     *structures.FINDERS,
     commands.command_lines,
     markup.markup,
@@ -46,8 +46,9 @@ def _all(text: str) -> Iterator[Span]:
     for rule in VENDOR_RULES:
         if any(hint in text for hint in rule.hints):
             for match in rule.pattern.finditer(text):
-                yield Span(*match.span(match.lastindex or 0), rule.name, rule.name)
-    for finder in _FINDERS:
+                if not is_placeholder_key(match[0]):
+                    yield Span(*match.span(match.lastindex or 0), rule.name, rule.name)
+    for finder in FINDERS:
         yield from finder(text)
 
 

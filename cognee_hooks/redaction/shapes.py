@@ -17,7 +17,7 @@ _REFERENCE = re.compile(
     | \{[\w.!:\[\]'"-]*\}                  # {format}
     | <[^<>]*>?                            # <your-token>
     | %\w+%|%\([\w.]+\)s|%[sdv]            # %VAR%, %(name)s, %s
-    | @\w[\w.]*@?                          # @token@
+    | %~?\d | \.[*+].* | @\w[\w.]*@?                          # @token@
     | \#\{.*                               # #{ruby}
     | :\w+|\?|\$\d+                        # SQL parameters
     | (?:op|vault|secret|env|file|ref\+\w+|aws-sm|gcp-sm|keychain|ssm)://?\S*
@@ -45,7 +45,8 @@ _PLACEHOLDER = re.compile(
         return|secretstr|optional|sensitive|encrypted|hashed|invalid|missing|expired|valid|revoked|
         incorrect|wrong|reset|prompt|stdin|env|file|keyring|vault|varchar|include|omit|argon2\w*|bcrypt|scrypt|
         pbkdf2\w*|sha-?\d+|md5|aes\S*|rsa\S*|ed25519)[!?]?
-    | (?:sk|pk|ghp|xox[bp]|key)[-_]\.{2,}.* | \S{0,12}\.{3,} | (?:sk|pk|key|token)[-_][x*]+
+    | (?:sk|pk|ghp|xox[bp]|key)[-_]\.{2,}.* | \S{0,12}\.{3,} | (?:[a-z]{2,12}[-_]){1,3}[x*•]{3,}
+    | (?:required|nullable|sometimes|string)(?:\|[\w:,]+)+ | aws4-hmac-sha256
     | (.)\1{3,}
     """,
     re.DOTALL,
@@ -59,7 +60,8 @@ _CODE = re.compile(
     | [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+                          # dotted identifiers
     | (?:await|new|typeof|not|lambda|async|function|return|if|for|from)\b.*
     | [A-Z]\w*<.*                                              # generics
-    | \w+\s*[|?&]{1,2}\s*\w+.* | &\w+.* | \*\w+
+    | [A-Za-z_]\w*(?:\s+[|?&]{1,2}\s+|\|{1,2}|&&|\?\?)\w+.*
+    | (?:\.[*+]|\[\^|\\[sSwWd]|\(\?|\(\.).* | &\w+.* | \*\w+
     | \(.*\)\s*=>?.* | \[.*\]?  | \{.*
     """,
     re.DOTALL,
@@ -69,9 +71,10 @@ _PATH = re.compile(
 )
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
 _CAMEL_OR_SNAKE = re.compile(
-    r"[A-Za-z]?[a-z]{2,}(?:[A-Z][a-z]{2,}|[_-][A-Za-z]{2,})*|[A-Z]{2,}(?:_[A-Z]{2,})*"
+    r"[A-Za-z]?[a-z]{2,}(?:[A-Z][a-z]{2,}|[_-]{1,2}[A-Za-z]{2,})*|[A-Z]{2,}(?:_[A-Z]{2,})*"
 )
 _WORD = re.compile(r"[A-Za-z]+")
+_ADDRESS = re.compile(r"[A-Za-z][\w.+-]*@[A-Za-z][\w.-]*:?")
 _ATTRIBUTE = re.compile(r"[A-Za-z_.:-]{1,40}=")
 _NUMBERED_NAME = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*[-_.]?v?\d{1,2}")
 _LABELS = frozenset({"password", "key", "token", "secret", "code", "phrase", "passphrase"})
@@ -152,6 +155,8 @@ def is_spoken_secret(value: str) -> bool:
     return (
         is_random(value)
         and value[0] not in "-([{<=:,.#/"
+        and not value.startswith(("pass:", "file:", "env:"))
+        and _ADDRESS.fullmatch(value) is None
         and _ATTRIBUTE.match(value) is None
         and _NUMBERED_NAME.fullmatch(value) is None
         and not is_path_or_url(value)
@@ -250,3 +255,14 @@ def scheme_length(value: str) -> int:
     """Return how much of a header's value is the name of its scheme, such as ``Bearer``."""
     scheme = _AUTH_SCHEME.match(value)
     return 0 if scheme is None else scheme.end()
+
+
+_PLACEHOLDER_KEY = re.compile(
+    r"(?i:your[-_]?(?:own|api|key|token|secret|access)|example|placeholder|[-_](?:goes[-_])?here\b)"
+    r"|x{6,}|X{6,}|\*{4,}|(?:1234567890){2}|0{10,}"
+)
+
+
+def is_placeholder_key(key: str) -> bool:
+    """Whether something with the beginning of a vendor's key only shows what one looks like."""
+    return _PLACEHOLDER_KEY.search(key) is not None

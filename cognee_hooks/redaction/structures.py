@@ -18,9 +18,7 @@ _KEY_END = re.compile(r"-{4,5}\s?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?-{4
 _KEY_BODY_BEFORE = re.compile(
     r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/=]{20,}(?:\\n|\\r|[\s>+|\"',])+)+\Z"
 )
-_PUTTY = re.compile(
-    r"PuTTY-User-Key-File-\d[\s\S]*?(?P<key>Private-Lines:[\s\S]*?(?:Private-MAC:\s*[0-9a-f]+|\Z))"
-)
+_PUTTY = re.compile(r"Private-Lines:[\s\S]*?(?:Private-MAC:\s*[0-9a-f]+|\Z)")
 
 
 def private_keys(text: str) -> Iterator[Span]:
@@ -38,7 +36,7 @@ def private_keys(text: str) -> Iterator[Span]:
             yield Span(start + body.start(), first_end.end(), "private-key", "private-key")
     if "PuTTY-User-Key-File" in text:
         for match in _PUTTY.finditer(text):
-            yield Span(*match.span("key"), "private-key", "private-key")
+            yield Span(*match.span(), "private-key", "private-key")
 
 
 # -- URLs ----------------------------------------------------------------------------------------
@@ -63,8 +61,14 @@ def url_credentials(text: str) -> Iterator[Span]:
         if colon and password and not _only_refers(password):
             first = start + len(user) + 1
             yield Span(first, start + at, "url-password", "password")
-        elif not colon and shapes.is_random(user, 12):
-            yield Span(start, start + at, "url-token", "credential")
+        if shapes.is_random(user, 12 if not colon else 30) and (
+            not colon or password in _NO_PASSWORDS
+        ):
+            yield Span(start, start + len(user), "url-token", "credential")
+
+
+_NO_PASSWORDS = frozenset({"", "x", "X", "x-oauth-basic", "x-oauth-token", "api_token"})
+"""What stands in the place of a password where the user's name is a token."""
 
 
 def _only_refers(password: str) -> bool:
@@ -76,6 +80,12 @@ def _only_refers(password: str) -> bool:
     )
 
 
+_LATER_HOST = re.compile(
+    r"[\w-]{1,40}(?:/[^\s/@?#]{1,60}|:[^\s/@?#\d][^\s/@?#]{0,60}(?:/[^\s/@?#]{1,60})?)@(?=[\w.-]{1,80}(?::\d+)?/|[\w.-]{1,80}:\d)"
+)
+"""What follows an ``@`` that belongs to the password: no host with a dot, and another ``@``."""
+
+
 def _at_of(rest: str) -> int:
     """Return where the userinfo ends, -1 where there is none.
 
@@ -85,7 +95,8 @@ def _at_of(rest: str) -> int:
     authority_end = next((i for i, c in enumerate(rest) if c in "/?#"), len(rest))
     at = rest.rfind("@", 0, authority_end)
     if at >= 0:
-        return at
+        later = _LATER_HOST.match(rest, at + 1)
+        return at if later is None else later.end() - 1
     colon = rest.find(":", 0, authority_end)
     if colon < 0 or _PORT.match(rest, colon + 1):
         return -1
@@ -102,14 +113,14 @@ _AUTHORIZATION = re.compile(
     re.IGNORECASE,
 )
 _SCHEME_WORD = re.compile(
-    r"\b(?P<scheme>bearer|basic|token|apikey|api-key|ssws|digest|negotiate|ntlm)(?:[ \t]+|%20)"
+    r"\b(?P<scheme>bearer|basic|token|apikey|api-key|ssws|digest|negotiate|ntlm)(?:[ \t]+|%20)(?:token=)?[\"']?"
     r"(?P<value>[A-Za-z0-9._~+/=:-]{4,4096})",
     re.IGNORECASE,
 )
 _AWS_SIGNATURE = re.compile(r"\bSignature=(?P<value>[0-9a-fA-F]{32,})")
 _DIGEST_RESPONSE = re.compile(r"\bresponse=\"?(?P<value>[0-9a-f]{32})\"?")
 _COOKIE = re.compile(
-    r"\b(?:set-)?cookies?[\"'\\]{0,4}\s{0,3}[:=,]\s{0,3}[\"'\\]{0,4}(?P<line>[^\r\n\"]{4,8192})",
+    r"\b(?:set-)?cookies?[\"'\\]{0,4}\s{0,3}[:=,]\s{0,3}[\"'\\]{0,4}(?:value[\"'\\]{0,4}\s{0,3}[:=]\s{0,3}[\"'\\]{0,4})?(?P<line>[^\r\n\"]{4,8192})",
     re.IGNORECASE,
 )
 _COOKIE_FLAG = re.compile(
@@ -141,10 +152,15 @@ def _authorization(text: str, match: re.Match[str]) -> Iterator[Span]:
         for signature in _AWS_SIGNATURE.finditer(text, start, match.end()):
             yield Span(*signature.span("value"), "authorization", "authorization")
     elif scheme == "digest":
-        for response in _DIGEST_RESPONSE.finditer(text, start, match.end()):
+        line_end = text.find("\n", start, start + 4096)
+        for response in _DIGEST_RESPONSE.finditer(
+            text, start, line_end if line_end > 0 else start + 4096
+        ):
             yield Span(*response.span("value"), "authorization", "authorization")
     else:
         first = value.split()[0]
+        if first.startswith("token="):
+            start, first = start + len("token="), first[len("token=") :]
         if not shapes.is_stand_in(first) and not shapes.is_code(first):
             yield Span(start, start + len(first), "authorization", "authorization")
 

@@ -130,7 +130,7 @@ VENDOR_RULES: tuple[VendorRule, ...] = (
     # Models
     _rule("anthropic", "sk-ant-", rf"sk-ant-{_B}{{16,}}", edge=False),
     _rule("openai", "sk-", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{16,}"),
-    _rule("openai", "T3BlbkFJ", r"sk-[A-Za-z0-9_-]{10,}T3BlbkFJ[A-Za-z0-9_-]{10,}"),
+    _rule("openai", "T3BlbkFJ", r"sk-[A-Za-z0-9_-]{10,200}T3BlbkFJ[A-Za-z0-9_-]{10,}"),
     _rule(
         "api-key",
         "sk-",
@@ -146,6 +146,17 @@ VENDOR_RULES: tuple[VendorRule, ...] = (
     _rule("xai", "xai-", r"xai-[A-Za-z0-9]{60,}"),
     _rule("perplexity", "pplx-", r"pplx-[A-Za-z0-9]{32,}"),
     _rule("nvidia", "nvapi-", rf"nvapi-{_B}{{40,}}"),
+    _rule("jina", "jina_", rf"jina_{_HEX}{{32}}[A-Za-z0-9_-]{{20,}}"),
+    _rule("anyscale", "esecret_", r"esecret_[A-Za-z0-9]{20,}"),
+    _rule("google-hmac", "GOOG1E", r"GOOG1E[A-Z0-9]{50,}"),
+    _rule("infura", "infura.io/", rf"infura\.io/(?:ws/)?v\d/({_HEX}{{32}})", edge=False),
+    _rule(
+        "alchemy",
+        "alchemy",
+        r"alchemy(?:api)?\.(?:com|io)/(?:nft/)?v\d/([A-Za-z0-9_-]{28,40})",
+        edge=False,
+    ),
+    _rule("calendar-address", "/private-", rf"/private-({_HEX}{{32}})/", edge=False),
     _rule("fireworks", "fw_", r"fw_[A-Za-z0-9]{20,}"),
     _rule("together", "tgp_v1_", rf"tgp_v1_{_B}{{30,}}"),
     _rule("cerebras", "csk-", r"csk-[a-z0-9]{40,}"),
@@ -158,7 +169,7 @@ VENDOR_RULES: tuple[VendorRule, ...] = (
     _rule(
         "slack",
         "xox xapp-",
-        r"(?:xox[abeoprs]-(?:\d-)?[A-Za-z0-9-]{10,}|xoxe\.xox[bp]-\d-[A-Za-z0-9]{20,}|xapp-\d-[A-Za-z0-9-]{20,})",
+        r"(?:xox[abceoprs]-(?:\d-)?[A-Za-z0-9-]{10,}|xoxd-[A-Za-z0-9%_/+=-]{20,}|xoxe\.xox[bp]-\d-[A-Za-z0-9]{20,}|xapp-\d-[A-Za-z0-9-]{20,})",
     ),
     _rule(
         "slack-webhook",
@@ -200,7 +211,7 @@ VENDOR_RULES: tuple[VendorRule, ...] = (
     _rule("twilio", "SK", rf"SK{_HEX}{{32}}(?![A-Za-z0-9])"),
     _rule("twilio-account", "AC", rf"AC{_HEX}{{32}}:({_HEX}{{32}})"),
     # Money
-    _rule("stripe", "k_live_ k_test_", r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    _rule("stripe", "k_live_ k_test_", r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
     _rule("stripe-webhook", "whsec_", r"whsec_[A-Za-z0-9+/=_-]{16,}"),
     _rule(
         "square",
@@ -323,8 +334,8 @@ VENDOR_RULES: tuple[VendorRule, ...] = (
     ),
     _rule(
         "password-hash",
-        "pbkdf2_ scrypt: {SSHA",
-        r"(?:pbkdf2_sha\d+\$\d+\$\S+\$[A-Za-z0-9+/=]{20,}|pbkdf2:sha\d+:\d+\$\S+\$[0-9a-f]{32,}|scrypt:\d+:\d+:\d+\$\S+\$[0-9a-f]{32,}|\{SSHA\d*\}[A-Za-z0-9+/=]{20,})",
+        "pbkdf2_ scrypt: {SSHA {SHA}",
+        r"(?:pbkdf2_sha\d+\$\d+\$\S+\$[A-Za-z0-9+/=]{20,}|pbkdf2:sha\d+:\d+\$\S+\$[0-9a-f]{32,}|scrypt:\d+:\d+:\d+\$\S+\$[0-9a-f]{32,}|\{S?SHA\d*\}[A-Za-z0-9+/=]{20,})",
         edge=False,
     ),
 )
