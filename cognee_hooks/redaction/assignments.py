@@ -16,7 +16,7 @@ from cognee_hooks.redaction.spans import Span
 
 _KEYWORDS = (
     "pass pwd psk secret token key jwt cookie cred mnemonic phrase connection connstr auth webhook "
-    "sas bindpw otp pat pw code answer honeycomb salt".split()
+    "sas bindpw otp pat pw code answer honeycomb salt session instrumentation validation".split()
 )
 """Strings one of which every name that promises a secret holds, in lower case. Looking for plain
 strings is many times faster than one expression, and most text has none of them."""
@@ -30,7 +30,7 @@ _SEPARATOR = re.compile(
     (?P<closing>{_QUOTE}?[\])]?)
     (?P<before>[ \t]*)
     (?P<sign>:=|=>|[=!]={{1,2}}|<-|\uff1a|=|:|%3[DA]|\\u003[dDaA]|&\#6[15];|,(?=[ \t]*{_QUOTE}))
-    (?P<after>[ \t]*(?:!(?:unsafe|!str|!binary)[ \t]+)?(?:\r?\n[ \t]*(?={_QUOTE}))?)
+    (?P<after>[ \t]*(?:!(?:unsafe|!str|!binary)[ \t]+|string\(\d{1, 5}\)[ \t]+)?(?:\r?\n[ \t]*(?={_QUOTE}))?)
     (?P<prefix>(?:[rbfuRBFU]{{1,2}}|@|\$)?(?={_QUOTE}))?
     (?P<open>{_QUOTE}?)
     """,

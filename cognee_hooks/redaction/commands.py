@@ -10,7 +10,7 @@ from cognee_hooks.redaction.forms import Form, form
 from cognee_hooks.redaction.names import kind_of
 from cognee_hooks.redaction.spans import Span
 
-_WORD = r"(?P<q>[\"']?)(?P<value>[^\s\"'|;&<>`][^\s\"']{0,1023}|(?<=[\"'])[^\"'\r\n]{1,1024})(?P=q)"
+_WORD = r"(?P<q>(?:\\{0,3}[\"'])?)(?P<value>[^\s\"'|;&<>`\\][^\s\"']{0,1023}|(?<=[\"'])[^\"'\r\n]{1,1024})(?P=q)"
 _LINE = r"[^\n|;]{0,300}[ \t]"
 _PORTS = re.compile(r"[\d.:/]+(?:/(?:tcp|udp))?")
 
@@ -21,7 +21,8 @@ _FLAG = form(
     rf"(?P<name>[A-Za-z][\w-]{{1,60}})(?:[ \t]+|=){_WORD}",
 )
 _NAMED = (
-    form("dockerfile", "ENV", rf"(?:^|\n)[ \t]*ENV[ \t]+(?P<name>\w{{3,60}})[ \t]+{_WORD}"),
+    form("dockerfile", "ENV", rf"(?:^|\n|\\n)[ \t]*ENV[ \t]+(?P<name>\w{{3,60}})[ \t]+{_WORD}"),
+    form("powershell", "env:", rf"\benv:(?P<name>\w{{3,60}})[ \t]+-value[ \t]+{_WORD}"),
     form("define", "#define", rf"#[ \t]*define[ \t]+(?P<name>\w{{3,60}})[ \t]+(?=[\"']){_WORD}"),
     form(
         "set",
@@ -36,12 +37,18 @@ _NAMED = (
         "set", "config", rf"\bconfig{_LINE}(?P<name>[\w.-]{{3,60}}token[\w.-]{{0,40}})[ \t]+{_WORD}"
     ),
 )
+_QUOTED_USER = form(
+    "user-password",
+    "-u --user",
+    r"(?<![\w-])(?:--user|--proxy-user|-u)[ \t=]*(?P<q>[\"'])[^\s:\"'/=]{1,100}:(?P<value>[^\"'\r\n]{1,500})(?P=q)",
+)
 _CURL_USER = form(
     "user-password",
     "-u --user",
     r"(?<![\w-])(?:(?:--user|--proxy-user|-U)(?:[ \t]+|=)|-u[ \t]*)[\"']?[^\s:\"'/=]{1,100}:(?P<value>[^\s\"'/@][^\s\"']{0,500})",
 )
 _FORMS = (
+    _QUOTED_USER,
     _CURL_USER,
     form(
         "auth-flag",
@@ -51,8 +58,8 @@ _FORMS = (
     form("docker-login", "login", rf"\blogin\b{_LINE}-p[ \t=]?{_WORD}"),
     form(
         "short-option",
-        "mongo twine cqlsh trino beeline influx sqlcmd bcp isql rabbitmqadmin openstack net-snmp",
-        rf"\b(?:mongo\w*|twine|cqlsh|trino|beeline|influx\w*|sqlcmd|bcp|isql|rabbitmqadmin|openstack)\b{_LINE}-[pP][ \t]+{_WORD}",
+        "mosquitto p4 ncftp mongo twine cqlsh trino beeline influx sqlcmd bcp isql rabbitmqadmin openstack net-snmp",
+        rf"\b(?:mosquitto\w*|p4|ncftp\w*|mongo\w*|twine|cqlsh|trino|beeline|influx\w*|sqlcmd|bcp|isql|rabbitmqadmin|openstack)\b{_LINE}-[pP][ \t]+{_WORD}",
     ),
     form(
         "archive",
@@ -65,7 +72,7 @@ _FORMS = (
     form(
         "redis-conf",
         "requirepass masterauth AUTH auth_pass",
-        rf"(?:^|\n|>|\bset[ \t]+)[ \t]*(?:requirepass|masterauth|auth_pass|AUTH(?:[ \t]+\w+(?=[ \t]+\S))?)[ \t]+{_WORD}",
+        rf"(?:^|\n|\\n|>|\bset[ \t]+)[ \t]*(?:requirepass|masterauth|auth_pass|(?-i:AUTH)(?![ \t]+(?:LOGIN|PLAIN|CRAM|XOAUTH|TOKEN|KEY|HEADER))(?:[ \t]+\w+(?=[ \t]+\S))?)[ \t]+{_WORD}(?=[ \t]*(?:\r?\n|\\|\Z))",
     ),
     form(
         "redis-acl",
@@ -108,7 +115,7 @@ _FORMS = (
     form(
         "here-string",
         "<<<",
-        rf"(?:--with-token|--password-stdin|login|passwd|sudo[ \t]+-S)\b[^\n]{{0,100}}<<<[ \t]*{_WORD}",
+        rf"(?:--with-token|--password-stdin|login|passwd|sudo[ \t]+-S|cryptsetup|keyring|chpasswd)\b[^\n]{{0,100}}<<<[ \t]*{_WORD}",
     ),
     form(
         "login",
@@ -124,6 +131,11 @@ _FORMS = (
     ),
     form("wifi", "nmcli wpa", rf"\bnmcli\b{_LINE}password[ \t]+{_WORD}"),
     form("basic-config", "http-basic", rf"\bhttp-basic\.\S+[ \t]+\S+[ \t]+{_WORD}"),
+    form(
+        "rabbitmq",
+        "rabbitmqctl",
+        rf"\brabbitmqctl\b{_LINE}(?:add_user|change_password)[ \t]+\S+[ \t]+{_WORD}",
+    ),
     form("parameter", "SecureString", rf"--value[ \t=]+{_WORD}(?=[^\n]{{0,200}}SecureString)"),
     form("parameter", "SecureString", rf"SecureString[^\n]{{0,200}}--value[ \t=]+{_WORD}"),
     form(
@@ -144,7 +156,7 @@ _FORMS = (
     form(
         "pgpass",
         ":",
-        r"(?:^|\n)[\w.*-]{1,200}:(?:\d{2,5}|\*):[\w.*-]{1,100}:[\w.*-]{1,100}:(?P<value>[^\s:]{2,200})(?=\s|\Z)",
+        r"(?:^|\n|\\n)[\w.*-]{1,200}:(?:\d{2,5}|\*):[\w.*-]{1,100}:[\w.*-]{1,100}:(?P<value>[^\s:]{2,200})(?=\s|\Z)",
     ),
 )
 

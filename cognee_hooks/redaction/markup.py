@@ -10,7 +10,7 @@ from cognee_hooks.redaction.forms import form
 from cognee_hooks.redaction.names import PASSWORD, kind_of
 from cognee_hooks.redaction.spans import Span
 
-_QUOTED = r"(?P<q>['\"])(?P<value>[^'\"\r\n]{1,500})(?P=q)"
+_QUOTED = r"(?P<q>\\{0,3}['\"])(?P<value>[^'\"\r\n]{1,500})(?P=q)"
 
 _NAMED = (
     form(
@@ -21,7 +21,12 @@ _NAMED = (
     form(
         "xml-named-element",
         "</",
-        r"<\w+\s[^<>]{0,80}?(?:name|key|id)=[\"'](?P<name>[\w.:-]{2,80})[\"'][^<>]{0,80}>(?:<!\[CDATA\[)?(?P<value>[^<>\r\n]{2,4000}?)(?:\]\]>)?</",
+        r"<\w+\s[^<>]{0,80}?(?:name|key|id)=\\{0,3}[\"'](?P<name>[\w.:-]{2,80})\\{0,3}[\"'][^<>]{0,80}>(?:<!\[CDATA\[)?(?P<value>[^<>\r\n]{2,4000}?)(?:\]\]>)?</",
+    ),
+    form(
+        "terraform-variable",
+        "variable",
+        r"\bvariable[ \t]+\"?(?P<name>\w{2,80})\"?[ \t]*\{[^{}]{0,300}?\bdefault[ \t]*=[ \t]*\"(?P<value>[^\"\r\n]{1,500})\"",
     ),
     form(
         "plist",
@@ -31,14 +36,40 @@ _NAMED = (
     form(
         "named-value",
         "value",
-        r"(?:\b(?:name|key|id|header|variable|parameterkey)[\"']?[ \t]*[:=][ \t]*[\"']?)(?P<name>[\w.$ -]{2,80}?)[\"']?[ \t]*,?[ \t]*(?:\r?\n[ \t]*)?[\"']?\b(?:parameter)?value[\"']?[ \t]*[:=][ \t]*(?P<q>[\"']?)(?P<value>(?<=[\"'])[^\"'\r\n]{1,4096}|(?<![\"'])[^\s\"'{,]{1,4096})",
+        r"(?:\b(?:name|key|id|header|variable|parameterkey)\\{0,3}[\"']?[ \t]*[:=][ \t]*\\{0,3}[\"']?)(?P<name>[\w.$ -]{2,80}?)\\{0,3}[\"']?[ \t]*,?[ \t]*(?:\r?\n[ \t]*|\\n[ \t]*)?\\{0,3}[\"']?\b(?:parameter)?value\\{0,3}[\"']?[ \t]*[:=][ \t]*(?:\\{0,3}(?=[\"']))?(?P<q>[\"']?)(?P<value>(?<=[\"'])(?:[^\"'\r\n\\]|\\(?![\"'\\])){1,4096}|(?<![\"'])[^\s\"'{,\\]{1,4096})",
     ),
 )
 _FORMS = (
     form(
         "sql",
         "password identified",
-        rf"\b(?:password|identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by(?:[ \t]+password)?)[ \t]*(?:=[ \t]*|[ \t]|\([ \t]*){_QUOTED}",
+        rf"\b(?:password|identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by(?:[ \t]+password)?)[ \t]*(?:=[ \t]*|[ \t]|\([ \t]*)E?{_QUOTED}",
+    ),
+    form(
+        "sql",
+        "identified",
+        r"\bidentified[ \t]+by[ \t]+(?P<value>[^\s'\";]{4,100})(?=[ \t]*(?:;|\r?\n|\Z))",
+    ),
+    form(
+        "azure-keys",
+        "primarykey secondarykey",
+        r"\"(?:primary|secondary)Key\"\s*:\s*\"(?P<value>[A-Za-z0-9+/_-]{24,}={0,2})\"",
+        random_only=True,
+    ),
+    form(
+        "consul",
+        "secret",
+        r"\bsecret[ _]?id\"?[ \t]*[:=][ \t]*\"?(?P<value>[0-9a-f]{8}-[0-9a-f-]{27})",
+    ),
+    form(
+        "browser",
+        "password",
+        r"password[\"')]{1,4}[^\n]{0,20}\.(?:fill|type|send_?keys)\((?P<q>[\"'])(?P<value>[^\"'\r\n]{4,200})(?P=q)",
+    ),
+    form(
+        "app-password",
+        "password",
+        r"app(?:lication)?[ _-]?password\W{1,4}(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?!\w)",
     ),
     form(
         "docker-auth",
@@ -75,8 +106,8 @@ _FORMS = (
 )
 _CREDENTIAL_CALL = form(
     "user-password",
-    "auth credential login usernamepassword",
-    r"(?:auth|authentication|credentials?|creds|login|UsernamePassword\w{0,20})[\"']?[ \t]*(?:[:=][ \t]*)?[(\[][ \t]*"
+    "auth credential login password",
+    r"(?:auth|authentication|credentials?|creds|login|changeUserPassword|UsernamePassword\w{0,20})[\"']?[ \t]*(?:[:=][ \t]*)?[(\[][ \t]*"
     r"(?P<p>[\"'])[^\"'\n]{1,100}(?P=p)[ \t]*,[ \t]*(?P<q>[\"'])(?P<value>[^\"'\r\n]{3,200})(?P=q)",
 )
 _USER_PASSWORD = form(

@@ -9,7 +9,7 @@ from cognee_hooks.redaction import shapes
 from cognee_hooks.redaction.spans import Span
 
 _SAID = re.compile(
-    r"\b(?P<name>pass(?:word|phrase|code|wd)?|pwd|secret|token|credential|api[ _-]?key|access[ _-]?key"
+    r"\b(?P<name>pass(?:word|phrase|code|wd)?|pwd|secret|token|credential|api[ _-]?key|(?:secret[ _-])?access[ _-]?key|(?:recovery|backup|security)[ _-]codes?"
     r"|(?:secret|private|auth|signing|license|encryption|app|client)[ _-]?key|pin)\b"
     r"[\"'`)]{0,2}(?:(?:[ \t]+(?:is|was))?(?:[ \t]+generated)?[ \t]+(?:for|of|to|on)[ \t]+[\w.@/-]{1,60}(?:[ \t]+[\w.@/-]{1,60}){0,3})?"
     r"(?:[ \t]+(?:is|was|are|=|to|be|now|set|as|we|you|have|use|stored|still|currently|should|changed"

@@ -118,7 +118,9 @@ _SCHEME_WORD = re.compile(
     re.IGNORECASE,
 )
 _AWS_SIGNATURE = re.compile(r"\bSignature=(?P<value>[0-9a-fA-F]{32,})")
-_DIGEST_RESPONSE = re.compile(r"\bresponse=\"?(?P<value>[0-9a-f]{32})\"?")
+_DIGEST_RESPONSE = re.compile(
+    r"\b(?:response|mac|oauth_signature|oauth_token)=\\?\"?(?P<value>[A-Za-z0-9%+/=_-]{16,500})"
+)
 _COOKIE = re.compile(
     r"\b(?:set-)?cookies?[\"'\\]{0,4}\s{0,3}[:=,]\s{0,3}[\"'\\]{0,4}(?:value[\"'\\]{0,4}\s{0,3}[:=]\s{0,3}[\"'\\]{0,4})?(?P<line>[^\r\n\"]{4,8192})",
     re.IGNORECASE,
@@ -151,7 +153,7 @@ def _authorization(text: str, match: re.Match[str]) -> Iterator[Span]:
     if scheme.startswith("aws4"):
         for signature in _AWS_SIGNATURE.finditer(text, start, match.end()):
             yield Span(*signature.span("value"), "authorization", "authorization")
-    elif scheme == "digest":
+    elif scheme in {"digest", "oauth", "mac", "hawk"}:
         line_end = text.find("\n", start, start + 4096)
         for response in _DIGEST_RESPONSE.finditer(
             text, start, line_end if line_end > 0 else start + 4096

@@ -237,6 +237,7 @@ VENDOR_RULES: tuple[VendorRule, ...] = (
     # Operations
     _rule("vault", "hvs. hvb. hvr.", rf"hv[sbr]\.{_B}{{20,}}"),
     _rule("vault", "s.", r"s\.[A-Za-z0-9]{24}(?![A-Za-z0-9.(_])"),
+    _rule("openshift", "sha256~", r"sha256~[A-Za-z0-9_-]{43}"),
     _rule("terraform", ".atlasv1.", rf"[A-Za-z0-9]{{14}}\.atlasv1\.{_B}{{50,}}"),
     _rule("pulumi", "pul-", rf"pul-{_HEX}{{40}}"),
     _rule(
