@@ -93,14 +93,13 @@ class DirectWriter:
 
     async def drain(self, deadline: Deadline) -> None:
         """Send what waits, until the queue is empty, the server fails, or the deadline."""
-        if not await self._my_turn(deadline):
-            return
-        try:
-            while self._queue and not deadline.expired:
-                if not await self._send(self._queue[0], deadline):
-                    break
-        finally:
-            self._sending.release()
+        if await self._my_turn(deadline):
+            try:
+                while self._queue and not deadline.expired:
+                    if not await self._send(self._queue[0], deadline):
+                        break
+            finally:
+                self._sending.release()
 
     def abandon(self) -> int:
         """Give up what still waits, count it, and return how many entries that were."""

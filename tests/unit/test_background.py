@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -87,8 +88,11 @@ async def test_work_that_comes_late_is_closed_unrun(background):
 async def test_work_that_was_on_its_way_when_the_host_closed_is_closed_unrun(background):
     background.attach()
     work = asyncio.sleep(0)
-    await asyncio.to_thread(background.spawn, "a", work)
-    background._closing = True
+    # Waited for without giving the loop a turn, so that what the thread hands over is still queued.
+    thread = threading.Thread(target=background.spawn, args=("a", work))
+    thread.start()
+    thread.join(2)
+    await background.close()
     await asyncio.sleep(0.01)
     with pytest.raises(RuntimeError, match="cannot reuse"):
         await work

