@@ -30,7 +30,7 @@ _SEPARATOR = re.compile(
     (?P<closing>{_QUOTE}?[\])]?)
     (?P<before>[ \t]*)
     (?P<sign>:=|=>|[=!]={{1,2}}|<-|\uff1a|=|:|%3[DA]|\\u003[dDaA]|&\#6[15];|,(?=[ \t]*{_QUOTE}))
-    (?P<after>[ \t]*(?:!(?:unsafe|!str|!binary)[ \t]+|string\(\d{1, 5}\)[ \t]+)?(?:\r?\n[ \t]*(?={_QUOTE}))?)
+    (?P<after>[ \t]*(?:!(?:unsafe|!str|!binary)[ \t]+|string\(\d{{1,5}}\)[ \t]+)?(?:\r?\n[ \t]*(?={_QUOTE}))?)
     (?P<prefix>(?:[rbfuRBFU]{{1,2}}|@|\$)?(?={_QUOTE}))?
     (?P<open>{_QUOTE}?)
     """,
@@ -67,6 +67,7 @@ _BARE_END = re.compile(
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _RULE = "assignment"
 _SHORTEST_WORD = 5
+_LONGEST_TYPE = 24
 
 
 def find(text: str) -> Iterator[Span]:
@@ -148,7 +149,7 @@ def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _escape_length(text: str, start: int) -> int:
-    """Return how much of an escaped character, such as ``\\n`` or ``%3F``, a name begins with."""
+    r"""Return how much of an escaped character, such as ``\n`` or ``%3F``, a name begins with."""
     before = text[start - 1 : start]
     if before == "\\" and text[start : start + 1] in {"n", "r", "t"}:
         return 1
@@ -159,45 +160,52 @@ def _value_after(text: str, start: int, name_end: int, kind: str) -> Span | None
     separator = _SEPARATOR.match(text, name_end)
     if separator is None:
         return _loose(text, name_end, kind)
-    quote = separator["open"]
-    value_start = separator.end()
-    if separator["sign"] == ":" and text.startswith(":", separator.end("sign")):
-        return None
-    if len(quote) == 1 and text.startswith(quote * 2, value_start):
-        quote, value_start = quote * 3, value_start + 2
+    sign, quote, value_start = separator["sign"], separator["open"], separator.end()
+    if sign == ":" and text.startswith(":", separator.end("sign")):
+        return None  # the path of a name, as in Secret::new
     if quote:
-        if (
-            text[start:name_end].lower().endswith("cookie")
-            and "=" in text[value_start : value_start + 100]
-        ):
-            return None
-        return _quoted(text, value_start, quote, kind, listed=separator["sign"] == ",")
-    if separator["sign"] == ":":
+        return _in_quotes(text, text[start:name_end], value_start, quote, kind, sign)
+    if sign == ":":
         hinted = _TYPE_HINT.match(text, value_start)
-        if hinted is not None:
+        if hinted is not None and not shapes.is_random(hinted[0].strip(), _LONGEST_TYPE):
             return _quoted(text, hinted.end() + 1, text[hinted.end()], kind)
         block = _BLOCK_SCALAR.match(text, value_start)
         if block is not None:
             return _block_scalar(text, start, block.end(), kind)
+    return _bare(text, start, separator, kind)
+
+
+def _in_quotes(
+    text: str, name: str, value_start: int, quote: str, kind: str, sign: str
+) -> Span | None:
+    if len(quote) == 1 and text.startswith(quote * 2, value_start):
+        quote, value_start = quote * 3, value_start + 2
+    if _holds_cookies(name, text[value_start : value_start + _MAX_NAME]):
+        return None
+    return _quoted(text, value_start, quote, kind, listed=sign == ",")
+
+
+def _bare(text: str, start: int, separator: re.Match[str], kind: str) -> Span | None:
+    value_start, name = separator.end(), text[start : separator.start()]
     scheme = _SCHEME.match(text, value_start)
     if scheme is not None:
         value_start = scheme.end()
     value_end = _bare_end(text, value_start, line=_begins_line(text, start), kind=kind)
-    if (
-        text[start - 1 : start] in {"?", "&"}
-        and (anchor := text.find("#", value_start, value_end)) > 0
-    ):
-        value_end = anchor
+    if text[start - 1 : start] in {"?", "&"}:
+        anchor = text.find("#", value_start, value_end)
+        value_end = anchor if anchor > 0 else value_end
     value = text[value_start:value_end]
-    if _CONNECTION.search(value):
+    if _CONNECTION.search(value) or _holds_cookies(name, value):
         return None
-    if text[start:name_end].lower().endswith("cookie") and "=" in value:
-        return None  # pairs, of which a rule for cookies takes the values
-    if scheme is not None and not value.isalpha() and not shapes.is_stand_in(value):
-        return Span(value_start, value_end, _RULE, kind)
-    if _is_bare_secret(text, start, separator, value, kind):
+    told = scheme is not None and not value.isalpha() and not shapes.is_stand_in(value)
+    if told or _is_bare_secret(text, start, separator, value, kind):
         return Span(value_start, value_end, _RULE, kind)
     return None
+
+
+def _holds_cookies(name: str, value: str) -> bool:
+    """Whether a value is made of pairs, of which the rule for cookies takes the secret ones."""
+    return name.lower().endswith("cookie") and "=" in value
 
 
 def _loose(text: str, name_end: int, kind: str) -> Span | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cognee_hooks.redaction import shapes
-from cognee_hooks.redaction.forms import Form, form
+from cognee_hooks.redaction.forms import form
 from cognee_hooks.redaction.names import kind_of
 from cognee_hooks.redaction.spans import Span
 
@@ -21,7 +21,9 @@ _FLAG = form(
     rf"(?P<name>[A-Za-z][\w-]{{1,60}})(?:[ \t]+|=){_WORD}",
 )
 _NAMED = (
-    form("dockerfile", "ENV", rf"(?:^|\n|\\n)[ \t]*ENV[ \t]+(?P<name>\w{{3,60}})[ \t]+{_WORD}"),
+    form(
+        "dockerfile", "ENV", rf"(?:^|\n|\\n|[\"'`])[ \t]*ENV[ \t]+(?P<name>\w{{3,60}})[ \t]+{_WORD}"
+    ),
     form("powershell", "env:", rf"\benv:(?P<name>\w{{3,60}})[ \t]+-value[ \t]+{_WORD}"),
     form("define", "#define", rf"#[ \t]*define[ \t]+(?P<name>\w{{3,60}})[ \t]+(?=[\"']){_WORD}"),
     form(
@@ -72,7 +74,7 @@ _FORMS = (
     form(
         "redis-conf",
         "requirepass masterauth AUTH auth_pass",
-        rf"(?:^|\n|\\n|>|\bset[ \t]+)[ \t]*(?:requirepass|masterauth|auth_pass|(?-i:AUTH)(?![ \t]+(?:LOGIN|PLAIN|CRAM|XOAUTH|TOKEN|KEY|HEADER))(?:[ \t]+\w+(?=[ \t]+\S))?)[ \t]+{_WORD}(?=[ \t]*(?:\r?\n|\\|\Z))",
+        rf"(?:^|\n|\\n|[>\"'`]|\bset[ \t]+)[ \t]*(?:requirepass|masterauth|auth_pass|(?-i:AUTH)(?![ \t]+(?:LOGIN|PLAIN|CRAM|XOAUTH|TOKEN|KEY|HEADER))(?:[ \t]+\w+(?=[ \t]+\S))?)[ \t]+{_WORD}(?=[ \t]*(?:\r?\n|\\|\Z))",
     ),
     form(
         "redis-acl",
@@ -156,7 +158,7 @@ _FORMS = (
     form(
         "pgpass",
         ":",
-        r"(?:^|\n|\\n)[\w.*-]{1,200}:(?:\d{2,5}|\*):[\w.*-]{1,100}:[\w.*-]{1,100}:(?P<value>[^\s:]{2,200})(?=\s|\Z)",
+        r"(?:^|\n|\\n|[\"'`])[\w.*-]{1,200}:(?:\d{2,5}|\*):[\w.*-]{1,100}:[\w.*-]{1,100}:(?P<value>[^\s:\"'`]{2,200})(?=[\s\"'`]|\Z)",
     ),
 )
 

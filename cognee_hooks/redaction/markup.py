@@ -26,7 +26,7 @@ _NAMED = (
     form(
         "terraform-variable",
         "variable",
-        r"\bvariable[ \t]+\"?(?P<name>\w{2,80})\"?[ \t]*\{[^{}]{0,300}?\bdefault[ \t]*=[ \t]*\"(?P<value>[^\"\r\n]{1,500})\"",
+        r"\bvariable[ \t]+\"?(?P<name>[\w.-]{2,80})\"?[ \t]*\{[^{}]{0,300}?\bdefault[ \t]*=[ \t]*\"(?P<value>[^\"\r\n]{1,500})\"",
     ),
     form(
         "plist",
@@ -43,7 +43,7 @@ _FORMS = (
     form(
         "sql",
         "password identified",
-        rf"\b(?:password|identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by(?:[ \t]+password)?)[ \t]*(?:=[ \t]*|[ \t]|\([ \t]*)E?{_QUOTED}",
+        rf"\b(?:password|identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by(?:[ \t]+password)?)(?:[ \t]+=[ \t]*|=[ \t]+|[ \t]+|\([ \t]*)E?{_QUOTED}",
     ),
     form(
         "sql",

@@ -18,13 +18,15 @@ _CREDENTIAL_WORDS = frozenset(
     "idtoken sessiontoken secretkey privatekey accesskey authkey clientsecret appsecret appkey "
     "jwt cookie credential credentials creds mnemonic seedphrase pat otp sharedsecret "
     "connectionstring connstr accountkey licensekey licencekey webhooksecret signingkey "
-    "encryptionkey instrumentationkey masterkey authtok sastoken sessionkey secretaccesskey authorization".split()
+    "encryptionkey instrumentationkey masterkey authtok sastoken sessionkey secretaccesskey "
+    "authorization".split()
 )
 _KEY_QUALIFIERS = frozenset(
     "api access secret private auth encryption encrypt signing sign master account shared service "
     "client license licence app application deploy storage admin session sdk user write ingest "
     "integration rest hmac aes cipher crypto decryption webhook jwt subscription function host "
-    "root ssh pgp gpg age rsa ecdsa server signature token consumer validation instrumentation functions maps openai anthropic github "
+    "root ssh pgp gpg age rsa ecdsa server signature token consumer validation "
+    "instrumentation functions maps openai anthropic github "
     "stripe sendgrid personal".split()
 )
 _PAIRS = frozenset(

@@ -33,7 +33,7 @@ _DATA_LINE = re.compile(
 )
 _DATA = re.compile(r"^(?:data|stringData):[ \t]*$", re.MULTILINE)
 _AWS_PAIR = re.compile(r"(?<![A-Za-z0-9/+=])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
-_BEFORE_A_VALUE = re.compile(r"[A-Za-z_][\w.-]*=")
+_BEFORE_A_VALUE = re.compile(r"[A-Za-z][a-z_:-]{0,30}=")
 
 
 def said(text: str) -> Iterator[Span]:
@@ -72,7 +72,12 @@ def kubernetes_secrets(text: str) -> Iterator[Span]:
 
 def aws_secret_keys(text: str) -> Iterator[Span]:
     """Find the 40 characters that go with an AWS access key id in the same text."""
-    if re.search(r"\bA[KS]IA[A-Z0-9]{16}\b|aws_secret", text, re.ASCII) is None:
+    if (
+        re.search(
+            r"\bA[KS]IA[A-Z0-9]{16}\b|(?i:secret[ _]?access[ _]?key)|aws_secret", text, re.ASCII
+        )
+        is None
+    ):
         return
     for match in _AWS_PAIR.finditer(text):
         value = match["value"]

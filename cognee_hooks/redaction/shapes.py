@@ -108,7 +108,7 @@ def masked(text: str) -> str:
 
 def is_stand_in(value: str) -> bool:
     """Whether a value only stands for a secret: a reference, a placeholder, a type, nothing."""
-    stripped = value.strip().strip("\"'`,;").removeprefix("(").removesuffix(")")
+    stripped = value.strip().strip("\"'`,;").rstrip("/").removeprefix("(").removesuffix(")")
     if len(stripped) < 2:  # noqa: PLR2004 - one character is no secret worth the damage
         return True
     return (
@@ -146,7 +146,7 @@ def is_label(value: str) -> bool:
     words = value.split(" ")
     return (
         value[:1].isupper()
-        and all(word.isalpha() and not word[1:].lower() != word[1:] for word in words)
+        and all(word.isalpha() and word[1:].lower() == word[1:] for word in words)
     ) or (len(words) > 1 and value.replace(" ", "").isalpha() and words[-1].lower() in _LABELS)
 
 
