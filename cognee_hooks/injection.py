@@ -69,5 +69,6 @@ def join_sections(sections: Iterable[AdditionalContext], max_bytes: int) -> str:
             chosen.append(text)
             left -= size
         elif not chosen:
-            return cut(text, max_bytes)
+            # Below three bytes `cut` keeps its dots whole; the agent's limit comes first.
+            return cut(text, max_bytes)[:max_bytes]
     return _SEPARATOR.join(chosen)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from cognee_hooks.redaction import assignments, commands, markup, prose, structures
 from cognee_hooks.redaction.shapes import is_placeholder_key, masked
@@ -12,6 +13,14 @@ from cognee_hooks.redaction.vendors import VENDOR_RULES
 
 # Terminal colours and characters without width can stand in the middle of a secret.
 _INVISIBLE = re.compile(r"\x1b\[[0-9;]{0,20}[mK]|[\u200b-\u200d\u2060\ufeff\u00ad]")
+# What JSON and most languages write for characters that rules care about.
+_ESCAPE = re.compile(
+    r"\\(?:u001[bB]|x1[bB]|033|e)\[[0-9;]{0,20}[mK]"
+    r"|\\(?:[\"'/\\nrt]|u00(?:2[267]|3[cdeCDE]|0[aA]))"
+)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+_MAX_LAYERS = 2
+"""So often text may stand in a string in a string."""
 
 FINDERS = (
     *structures.FINDERS,
@@ -29,15 +38,18 @@ FINDERS = (
 def find(text: str) -> list[Span]:
     """Return the secrets in a text, ordered and apart.
 
-    Colour codes and characters without width are looked through.
+    Colour codes and characters without width are looked through. Text that stands in a string with
+    escaped quotes is also looked at as it was before somebody put it there.
     """
-    if _INVISIBLE.search(text) is None:
-        return merge(text, _all(text))
-    kept, positions = _without_invisible(text)
-    spans = [
-        Span(positions[span.start], positions[span.end - 1] + 1, span.rule, span.label)
-        for span in merge(kept, _all(kept))
-    ]
+    spans: list[Span] = []
+    view = _View(text, range(len(text)), range(1, len(text) + 1))
+    if _INVISIBLE.search(text) is not None:
+        view = view.without(_INVISIBLE)
+    for layer in range(_MAX_LAYERS + 1):
+        spans += (view.original(span) for span in merge(view.text, _all(view.text)))
+        if layer == _MAX_LAYERS or _ESCAPE.search(view.text) is None:
+            break
+        view = view.without(_ESCAPE)
     return merge(text, spans)
 
 
@@ -52,15 +64,49 @@ def _all(text: str) -> Iterator[Span]:
         yield from finder(text)
 
 
-def _without_invisible(text: str) -> tuple[str, list[int]]:
-    """Return the text without what cannot be seen, and where each character stood before."""
-    parts: list[str] = []
-    positions: list[int] = []
-    position = 0
-    for match in _INVISIBLE.finditer(text):
-        parts.append(text[position : match.start()])
-        positions.extend(range(position, match.start()))
-        position = match.end()
-    parts.append(text[position:])
-    positions.extend(range(position, len(text)))
-    return "".join(parts), positions
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A text as rules see it, and where each of its characters stands in the original.
+
+    Attributes:
+        text: What rules see.
+        starts: Where each character begins.
+        ends: Where it ends, which differs by more than one for an escaped character.
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def without(self, pattern: re.Pattern[str]) -> _View:
+        """Return a view in which matches are replaced by what they mean."""
+        parts: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        position = 0
+        for match in pattern.finditer(self.text):
+            start, end = match.span()
+            parts.append(self.text[position:start])
+            starts += self.starts[position:start]
+            ends += self.ends[position:start]
+            if meaning := _meaning(match[0]):
+                parts.append(meaning)
+                starts.append(self.starts[start])
+                ends.append(self.ends[end - 1])
+            position = end
+        parts.append(self.text[position:])
+        starts += self.starts[position:]
+        ends += self.ends[position:]
+        return _View("".join(parts), starts, ends)
+
+    def original(self, span: Span) -> Span:
+        """Return where a span of this view stands in the original."""
+        return Span(self.starts[span.start], self.ends[span.end - 1], span.rule, span.label)
+
+
+def _meaning(match: str) -> str:
+    if match[0] != "\\" or match[-1] in "mK":
+        return ""
+    if match.startswith("\\u"):
+        return chr(int(match[2:], 16))
+    return _ESCAPED.get(match[1], match[1])

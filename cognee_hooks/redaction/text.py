@@ -27,7 +27,8 @@ def sanitise(text: str) -> str:
 def cut(text: str, max_bytes: int) -> str:
     """Cut text to ``max_bytes`` UTF-8 bytes, three of which are dots that say so.
 
-    No character is split, and a redaction tag at the cut goes as a whole.
+    No character is split, and a redaction tag at the cut goes as a whole. The dots stand even where
+    the limit is less than three bytes.
     """
     if max_bytes <= 0:
         return ""
@@ -35,7 +36,7 @@ def cut(text: str, max_bytes: int) -> str:
     if len(data) <= max_bytes:
         return sanitise(text)
     kept = data[: max(0, max_bytes - len(_ELLIPSIS))].decode("utf-8", "ignore")
-    return _PARTIAL_TAG.sub("", kept) + _ELLIPSIS[:max_bytes]
+    return _PARTIAL_TAG.sub("", kept) + _ELLIPSIS
 
 
 def strip_private(text: str) -> str:
