@@ -59,7 +59,7 @@ _PAIRS = frozenset(
 _TAIL = frozenset(
     "prod production dev development test testing stage staging live old new prev previous next "
     "current base value raw text plain string str b64 base64 env var default backup primary "
-    "secondary main override confirm confirmation 1 2 3 v1 v2 v3 local ci bot write read".split()
+    "secondary main override confirm confirmation v 1 2 3 local ci bot write read".split()
 )
 _NO_SECRET_TOKENS = frozenset(
     "bos eos unk pad sep cls mask stop special page continuation cursor next".split()

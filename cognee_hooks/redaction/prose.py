@@ -26,6 +26,13 @@ _WORDS = re.compile(
     r"\b(?:seed|recovery|mnemonic|backup|wallet)[ _-]?(?:phrase|words|seed|mnemonic)?[\"'`]?[ \t]*(?:is|[:=])[ \t]*[\"'`]?(?P<value>(?:[a-z]{3,8}[ \t]+){11,23}[a-z]{3,8})\b",
     re.IGNORECASE,
 )
+_FOREIGN_HINTS = (
+    "kennwort passwort passe mdp contrase clave senha wachtwoord has\u0142o haslo l\u00f6senord "
+    "adgangskode passord salasana parola heslo jelsz \u015fifre sifre "
+    "\u043f\u0430\u0440\u043e\u043b\u044c \u5bc6\u7801 \u5bc6\u78bc \u53e3\u4ee4 "
+    "\u30d1\u30b9\u30ef\u30fc\u30c9 \ube44\ubc00\ubc88\ud638".split()
+)
+_WORDS_HINTS = ["seed", "recovery", "mnemonic", "backup", "wallet"]
 _SECRET_OBJECT = re.compile(r"^kind:[ \t]*Secret\b", re.MULTILINE)
 _DATA_LINE = re.compile(
     r"^(?P<indent>[ ]{1,8})[\w.-]{1,100}:[ \t]+(?P<q>[\"']?)(?P<value>[^\s\"'#]{2,8192})(?P=q)[ \t]*$",
@@ -43,13 +50,21 @@ def said(text: str) -> Iterator[Span]:
         start = match.start("value")
         if _is_said(value):
             yield Span(start, start + len(value), "said", "credential")
-    for match in _FOREIGN.finditer(text):
+    lowered = text.lower()
+    for match in _matches(_FOREIGN, _FOREIGN_HINTS, text, lowered):
         value = match["value"].rstrip(".,;!?)")
         start = match.start("value")
         if (shapes.is_random(value, 4) or match["q"]) and not shapes.is_stand_in(value):
             yield Span(start, start + len(value), "said", "password")
-    for match in _WORDS.finditer(text):
+    for match in _matches(_WORDS, _WORDS_HINTS, text, lowered):
         yield Span(*match.span("value"), "seed-phrase", "credential")
+
+
+def _matches(
+    pattern: re.Pattern[str], hints: list[str], text: str, lowered: str
+) -> Iterator[re.Match[str]]:
+    if any(hint in lowered for hint in hints):
+        yield from pattern.finditer(text)
 
 
 def _is_said(value: str) -> bool:
