@@ -22,7 +22,7 @@ def tool_call(session_id: str) -> tuple[dict[str, str], PostToolUse]:
     """
     secrets = {
         "github": "ghp_" + "4yT8kQ2mZ6wX9cV1bN3s" + "L7jH5gF0dRaPqEuO",
-        "aws": "AKIA" + "Q3EXAMPLE7DEMO42",
+        "aws": "AKIA" + "Q3VT7W2MZ5KXN4RB",
         "password": "correct-horse" + "!9battery",
     }
     command = f"curl -H 'Authorization: Bearer {secrets['github']}' localhost:7431/health"

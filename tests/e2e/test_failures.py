@@ -147,13 +147,15 @@ async def test_a_key_does_not_follow_a_redirect(server):
         assert other.requests == []
 
 
-async def test_sixty_prompts_in_a_row_without_a_server_are_all_answered_alike(
+async def test_sixty_prompts_in_a_row_without_a_server_are_all_answered_with_one_line(
     isolated_environment,
 ):
     environ = {"HOME": str(isolated_environment), "COGNEE_BASE_URL": CLOSED}
     agent = ClaudeCode()
     document = payload("UserPromptSubmit")
-    for _ in range(60):
+    # The fifth failure within the window pauses recall, for all processes.
+    reasons = ["server unreachable"] * 5 + ["circuit breaker open"] * 55
+    for reason in reasons:
         started = time.monotonic()
         # A process of its own each, as far as state goes.
         host = Host(agent.name, environ=environ, session_id="claude_s", entry_points=())
@@ -161,6 +163,6 @@ async def test_sixty_prompts_in_a_row_without_a_server_are_all_answered_alike(
         prompt = await host.dispatch(event, Deadline.after(4))
         answer = json.loads(agent.answer("UserPromptSubmit", prompt.context, ""))
         context = answer["hookSpecificOutput"]["additionalContext"]
-        assert context == OUTAGE.format("server unreachable")
+        assert context == OUTAGE.format(reason)
         assert await host.close(Deadline.after(4)) == 0
         assert time.monotonic() - started < 4
