@@ -74,7 +74,7 @@ _FORMS = (
     form(
         "redis-conf",
         "requirepass masterauth AUTH auth_pass",
-        rf"(?:^|\n|\\n|[>\"'`]|\bset[ \t]+)[ \t]*(?:requirepass|masterauth|auth_pass|(?-i:AUTH)(?![ \t]+(?:LOGIN|PLAIN|CRAM|XOAUTH|TOKEN|KEY|HEADER))(?:[ \t]+\w+(?=[ \t]+\S))?)[ \t]+{_WORD}(?=[ \t]*(?:\r?\n|\\|\Z))",
+        rf"(?:^|\n|\\n|[>\"'`]|\bset[ \t]+)[ \t]*(?:requirepass|masterauth|auth_pass|(?-i:AUTH)(?![ \t]+(?:LOGIN|PLAIN|CRAM|XOAUTH|TOKEN|KEY|HEADER))(?:[ \t]+\w+(?=[ \t]+\S))?)[ \t]+{_WORD}(?=[ \t]*(?:\r?\n|[\\\"'<]|\Z))",
     ),
     form(
         "redis-acl",
