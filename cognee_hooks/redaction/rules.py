@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cognee_hooks.redaction import assignments, commands, markup, prose, structures
 from cognee_hooks.redaction.shapes import is_placeholder_key, masked
 from cognee_hooks.redaction.spans import Span, merge
-from cognee_hooks.redaction.vendors import VENDOR_RULES, at_edge
+from cognee_hooks.redaction.vendors import VENDOR_RULES
 
 # Terminal colours and characters without width can stand in the middle of a secret.
 _INVISIBLE = re.compile(r"\x1b\[[0-9;]{0,20}[mK]|[\u200b-\u200d\u2060\ufeff\u00ad]")
@@ -58,8 +58,6 @@ def _all(text: str) -> Iterator[Span]:
     for rule in VENDOR_RULES:
         if any(hint in text for hint in rule.hints):
             for match in rule.pattern.finditer(text):
-                if rule.edge and not at_edge(text, match.start()):
-                    continue
                 if not is_placeholder_key(match[0]):
                     yield Span(*match.span(match.lastindex or 0), rule.name, rule.name)
     for finder in FINDERS:
