@@ -10,7 +10,7 @@ from builtin_plugins.capture.deny import DenyList
 from builtin_plugins.capture.globs import Globs
 from builtin_plugins.capture.settings import CaptureSettings
 from builtin_plugins.capture.shell import runs_own_program
-from builtin_plugins.capture.summary import command_lines, headline, response_text, summary
+from builtin_plugins.capture.summary import clipped, command_lines, headline, response_text, summary
 from cognee_hooks import PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import PostToolUse, PostToolUseFailure, Stop, UserPromptSubmit
@@ -142,7 +142,7 @@ class CapturePlugin:
             context = self._context
             try:
                 called = await context.redact(headline(event.tool_input))
-                outcome = await context.redact(output)
+                outcome = await context.redact(clipped(output))
                 params = await context.redact(
                     dict(list(event.tool_input.items())[:MAX_PARAMS]),
                     max_bytes=MAX_PARAM_BYTES,

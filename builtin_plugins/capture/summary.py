@@ -17,6 +17,7 @@ LIMIT = 997
 HEADLINE_LIMIT = 300
 _HEADLINE_KEYS = ("command", "file_path", "path", "notebook_path", "pattern", "query", "url")
 _GAP = "\n…\n"
+_HEAD, _TAIL = 12_000, 6_000
 
 
 def headline(tool_input: Mapping[str, Any]) -> str:
@@ -78,6 +79,20 @@ def _compact(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return type(value).__name__
+
+
+def clipped(text: str) -> str:
+    """Return the beginning and the end of a very long output, before anything is done with it.
+
+    Both are many times longer than what is kept in the end, so that whatever a cut damages, such as
+    a secret that is no longer recognised as one, lies far outside of it. Words at the cuts go
+    whole.
+    """
+    if len(text) <= _HEAD + _TAIL:
+        return text
+    head, _, _ = text[:_HEAD].rpartition("\n")
+    _, _, tail = text[-_TAIL:].partition("\n")
+    return f"{head}{_GAP}{tail}" if head and tail else text[:_HEAD].rpartition(" ")[0]
 
 
 def summary(called: str, output: str, limit: int = LIMIT) -> str:

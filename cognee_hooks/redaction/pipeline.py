@@ -18,7 +18,7 @@ from cognee_hooks.redaction.walk import Walker, flattened, rebuild
 
 T = TypeVar("T")
 
-MAX_INPUT = 1_000_000
+MAX_INPUT = 64_000
 """Characters of one string that are looked at; what lies behind is left out. No payload needs more,
 and nobody may keep a session busy with redacting."""
 _LEFT_OUT = "[left out: text too long]"
@@ -96,13 +96,13 @@ class RedactionPipeline:
         """
         self._check_open()
         skeleton, strings = self._walker().collect(value)
-        safe = [self._first_stages(text) for text in strings]
+        first = safe = [self._first_stages(text) for text in strings]
         for redactor in self._active():
             if redactor.function is not None:
                 done = await self._call(redactor, safe)
                 safe = self._judged(redactor, safe, done)
             safe = self._by_patterns(redactor.name, safe)
-        return self._finished(skeleton, safe, max_bytes, flatten=flatten)
+        return self._finished(skeleton, first, safe, max_bytes, flatten=flatten)
 
     def redact_blocking(
         self, value: T, *, max_bytes: int | None = None, flatten: bool = False
@@ -110,13 +110,13 @@ class RedactionPipeline:
         """Do the same where no event loop runs; waits for redactors of plugins."""
         self._check_open()
         skeleton, strings = self._walker().collect(value)
-        safe = [self._first_stages(text) for text in strings]
+        first = safe = [self._first_stages(text) for text in strings]
         for redactor in self._active():
             if redactor.function is not None:
                 future = self._worker.submit(_apply, redactor.function, safe)
                 safe = self._judged(redactor, safe, self._within(future))
             safe = self._by_patterns(redactor.name, safe)
-        return self._finished(skeleton, safe, max_bytes, flatten=flatten)
+        return self._finished(skeleton, first, safe, max_bytes, flatten=flatten)
 
     def explain(self, text: str) -> tuple[str, list[Hit]]:
         """Redact a text with the built-in rules and patterns, and say which rule cut what.
@@ -145,11 +145,21 @@ class RedactionPipeline:
         return [replace(text, merge(text, patterns.find(text))) for text in texts]
 
     def _finished(
-        self, skeleton: Any, texts: list[str], max_bytes: int | None, *, flatten: bool
+        self,
+        skeleton: Any,
+        first: list[str],
+        texts: list[str],
+        max_bytes: int | None,
+        *,
+        flatten: bool,
     ) -> Redacted[Any]:
         if self._enabled:
             texts = [replace(text, merge(text, self._custom.find(text))) for text in texts]
-            texts = [replace(text, rules.find(text)) for text in texts]
+            # What nobody changed since the built-in rules saw it cannot hold anything new for them.
+            texts = [
+                text if text == known else replace(text, rules.find(text))
+                for text, known in zip(texts, first, strict=True)
+            ]
         finish = str if max_bytes is None or flatten else lambda text: cut(text, max_bytes)
         value = rebuild(skeleton, texts, finish)
         if flatten:

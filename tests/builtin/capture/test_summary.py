@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from builtin_plugins.capture.summary import (
     LIMIT,
+    clipped,
     command_lines,
     headline,
     response_text,
@@ -99,3 +100,22 @@ def test_a_long_output_keeps_its_beginning_and_its_end():
 @given(st.text(max_size=2000), st.text(max_size=3000))
 def test_no_summary_is_longer_than_what_the_server_keeps(called, output):
     assert len(summary(called, output)) <= LIMIT
+
+
+def test_a_very_long_output_is_clipped_at_lines_before_it_is_redacted():
+    lines = [f"line {number} of the log" for number in range(5_000)]
+    short = clipped("\n".join(lines))
+    assert len(short) < 20_000
+    assert short.startswith("line 0 of the log\n")
+    assert short.endswith("\nline 4999 of the log")
+    assert {line for line in short.splitlines() if line != "…"} <= set(lines)
+
+
+def test_a_very_long_output_without_lines_keeps_whole_words_of_its_beginning():
+    short = clipped("word " * 10_000)
+    assert len(short) < 20_000
+    assert set(short.split()) == {"word"}
+
+
+def test_an_output_that_is_not_very_long_is_left_whole():
+    assert clipped("x" * 18_000) == "x" * 18_000
