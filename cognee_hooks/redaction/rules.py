@@ -108,5 +108,5 @@ def _meaning(match: str) -> str:
     if match[0] != "\\" or match[-1] in "mK":
         return ""
     if match.startswith("\\u"):
-        return chr(int(match[2:], 16))
+        return chr(int(match.removeprefix("\\u"), base=16))
     return _ESCAPED.get(match[1], match[1])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cognee_hooks.redaction.names import kind_of
@@ -15,6 +16,12 @@ MAX_DEPTH = 64
 MAX_NODES = 50_000
 TOO_DEEP = "[left out: nested too deeply]"
 TOO_MANY = "[left out: too many values]"
+
+_NAMES = ("name", "Name", "key", "Key", "ParameterKey")
+_VALUES = ("value", "Value", "ParameterValue")
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_HEADER = re.compile(r"\w+(?:-\w+)+|authorization|cookie", re.IGNORECASE)
+_PAIR = 2
 
 
 class Walker:
@@ -59,21 +66,64 @@ class Walker:
         if isinstance(value, Mapping):
             return self._object(value, depth)
         if isinstance(value, (list, tuple)):
-            return [self._skeleton(each, depth + 1) for each in value]
+            return self._array(value, depth)
         return _Done(f"[{type(value).__name__}]")
 
-    def _object(self, value: Mapping[Any, Any], depth: int) -> list[tuple[Any, Any]] | Any:
+    def _array(self, values: Sequence[Any], depth: int) -> list[Any]:
+        items: list[Any] = []
+        for index, each in enumerate(values):
+            kind = self._kind_before(values, index)
+            items.append(_tag(kind) if kind else self._skeleton(each, depth + 1))
+            if self._nodes > MAX_NODES:
+                break
+        return items
+
+    def _kind_before(self, values: Sequence[Any], index: int) -> str:
+        """Return what the item before promises: an option's name, or a header's in a pair."""
+        if not self._by_name or index == 0:
+            return ""
+        before, value = values[index - 1], values[index]
+        if not isinstance(before, str) or not isinstance(value, str) or not value:
+            return ""
+        option = _OPTION.fullmatch(before) is not None and not value.startswith("-")
+        header = len(values) == _PAIR and _HEADER.fullmatch(before) is not None
+        return kind_of(before) if (option or header) and not kind_of(value) else ""
+
+    def _object(self, value: Mapping[Any, Any], depth: int) -> _Object:
         pairs: list[tuple[Any, Any]] = []
+        named = _kind_of_named(value) if self._by_name else ""
         for key, inner in value.items():
             if self._nodes > MAX_NODES:
                 break
             name = key if isinstance(key, str) else str(type(key).__name__)
             name = str(key) if isinstance(key, (int, float, bool)) else name
             kind = kind_of(name) if self._by_name else ""
-            goes = kind and not isinstance(inner, (bool, Redacted)) and inner not in (None, "")
-            shadow = _Done(f"[redacted:{kind}]") if goes else self._skeleton(inner, depth + 1)
+            kind = kind or (named if name in _VALUES else "")
+            goes = kind and not _is_nothing(inner)
+            shadow = _tag(kind) if goes else self._skeleton(inner, depth + 1)
             pairs.append((self._skeleton(name, depth + 1), shadow))
         return _Object(pairs)
+
+
+def _kind_of_named(value: Mapping[Any, Any]) -> str:
+    """Return what the name in ``{"name": ..., "value": ...}`` promises of the value."""
+    if not any(each in value for each in _VALUES):
+        return ""
+    names = (value.get(each) for each in _NAMES)
+    return next((kind_of(name) for name in names if isinstance(name, str)), "")
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether a value under a secret's name is no secret."""
+    return (
+        value is None
+        or isinstance(value, (bool, Redacted))
+        or (isinstance(value, str) and not value)
+    )
+
+
+def _tag(kind: str) -> _Done:
+    return _Done(f"[redacted:{kind}]")
 
 
 class _Slot:

@@ -3,6 +3,8 @@
 Nothing here is a real secret; all come from a seeded generator.
 """
 
+# ruff: noqa: E501, Q000, Q003 - tables of texts that are full of quotes
+
 from __future__ import annotations
 
 import base64
@@ -106,7 +108,9 @@ PASSWORDS: dict[str, Shape] = {
     "percent": ("Wal%", (ALNUM, 5), "^", (string.digits, 2), "~r"),
     "plus-slash": ((ALNUM, 20), "+/", (ALNUM, 18), "3"),
 }
-PASSWORD_NAMES = "password DB_PASSWORD dbPassword PGPASSWORD smtp_pass admin-password root.password".split()
+PASSWORD_NAMES = (
+    "password DB_PASSWORD dbPassword PGPASSWORD smtp_pass admin-password root.password".split()
+)
 KEY_NAMES = (
     "api_key apiKey API_KEY x-api-key client_secret SECRET_KEY accessToken AUTH_TOKEN aws.secretKey "
     "encryption_key webhookSecret STRIPE_PRIVATE_KEY"
@@ -191,9 +195,8 @@ def secrets(seed: int = 1) -> Iterator[tuple[str, str, str]]:
         for place in ASSIGNMENTS:
             plain = source.choice(PASSWORD_NAMES)
             key = source.choice(KEY_NAMES)
-            for name in (plain, key):
-                if ("'" in kind or "<" in place) and not name.isidentifier():
-                    name = "password"
+            for drawn in (plain, key):
+                name = drawn if drawn.isidentifier() or "<" not in place else "password"
                 secret = made(shape, source)
                 yield place.format(n=name, v=secret), secret, f"{kind} in {place}"
         for place in COMMANDS:

@@ -117,3 +117,12 @@ def forever(release: threading.Event) -> Callable[[str], str]:
         return text
 
     return function
+
+
+class Unequal:
+    """An object that cannot be compared."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("not comparable")
+
+    __hash__ = None  # type: ignore[assignment]

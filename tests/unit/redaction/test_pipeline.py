@@ -49,6 +49,10 @@ def functional(function, name="custom-one"):
     return Redactor(name, function=function)
 
 
+async def redact_one_way(pipeline, value, *, blocking):
+    return pipeline.redact_blocking(value) if blocking else await pipeline.redact(value)
+
+
 async def redact_both_ways(make, value, **options):
     """Return the two outcomes of a pipeline made afresh, which must be alike."""
     blocking = make().redact_blocking(value, **options).value
@@ -97,13 +101,10 @@ async def test_patterns_of_a_redactor_carry_its_label_and_their_group():
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 async def test_a_fault_drops_the_payload_and_leaves_no_text_anywhere(fault, caplog, capfd):
     caplog.set_level(logging.DEBUG)
-    for run in ("async", "blocking"):
+    for blocking in (False, True):
         pipeline = RedactionPipeline([functional(fault)])
         with pytest.raises(RedactionFailed) as caught:
-            if run == "async":
-                await pipeline.redact({"text": SECRET_TEXT})
-            else:
-                pipeline.redact_blocking({"text": SECRET_TEXT})
+            await redact_one_way(pipeline, {"text": SECRET_TEXT}, blocking=blocking)
         error = caught.value
         assert error.redactor == "custom-one"
         assert error.__context__ is None
@@ -129,10 +130,7 @@ async def test_a_redactor_that_does_not_answer_closes_the_chain(blocking):
     try:
         for cause in ("timeout", "closed"):
             with pytest.raises(RedactionFailed) as caught:
-                if blocking:
-                    pipeline.redact_blocking(SECRET_TEXT)
-                else:
-                    await pipeline.redact(SECRET_TEXT)
+                await redact_one_way(pipeline, SECRET_TEXT, blocking=blocking)
             assert caught.value.cause_type == cause
             assert caught.value.__context__ is None
         assert "custom-one" in pipeline.closed_because

@@ -105,8 +105,9 @@ def test_names_and_what_follows_stay(text, kept):
 
 
 SECRET_KEYS = (
-    "api_key apiKey API-KEY Authorization x-api-key access_token client-secret db_passwd accessToken "
-    "private_key cookie clientSecret pwd PGPASSWORD password newPassword refreshToken DB_PASS "
+    "api_key apiKey API-KEY Authorization x-api-key access_token client-secret db_passwd "
+    "accessToken private_key cookie "
+    "clientSecret pwd PGPASSWORD password newPassword refreshToken DB_PASS "
     "connectionString secretAccessKey passphrase credentials"
 ).split()
 PLAIN_KEYS = (
