@@ -108,11 +108,6 @@ def _kind(words: list[str]) -> str:
     return PASSWORD if last.endswith(("password", "passwd")) else ""
 
 
-def is_secret_key(name: str) -> bool:
-    """Whether the value under this key of an object goes whole."""
-    return bool(kind_of(name))
-
-
 def is_query_secret(name: str) -> bool:
     """Whether a parameter of this name is a secret in a URL although elsewhere it is not."""
     return name.lower() in _QUERY_NAMES or name.lower().startswith("x-amz-s")

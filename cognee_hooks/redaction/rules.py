@@ -41,15 +41,14 @@ def find(text: str) -> list[Span]:
     Colour codes and characters without width are looked through. Text that stands in a string with
     escaped quotes is also looked at as it was before somebody put it there.
     """
-    spans: list[Span] = []
     view = _View(text, range(len(text)), range(1, len(text) + 1))
     if _INVISIBLE.search(text) is not None:
         view = view.without(_INVISIBLE)
-    for layer in range(_MAX_LAYERS + 1):
-        spans += (view.original(span) for span in merge(view.text, _all(view.text)))
-        if layer == _MAX_LAYERS or _ESCAPE.search(view.text) is None:
-            break
-        view = view.without(_ESCAPE)
+    spans = view.secrets()
+    for _ in range(_MAX_LAYERS):
+        if _ESCAPE.search(view.text) is not None:
+            view = view.without(_ESCAPE)
+            spans += view.secrets()
     return merge(text, spans)
 
 
@@ -99,9 +98,12 @@ class _View:
         ends += self.ends[position:]
         return _View("".join(parts), starts, ends)
 
-    def original(self, span: Span) -> Span:
-        """Return where a span of this view stands in the original."""
-        return Span(self.starts[span.start], self.ends[span.end - 1], span.rule, span.label)
+    def secrets(self) -> list[Span]:
+        """Return the secrets that rules see, by where they stand in the original."""
+        return [
+            Span(self.starts[span.start], self.ends[span.end - 1], span.rule, span.label)
+            for span in merge(self.text, _all(self.text))
+        ]
 
 
 def _meaning(match: str) -> str:

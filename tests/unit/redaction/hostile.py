@@ -69,7 +69,7 @@ def cancels(text: str) -> str:
 
 
 def recurses(text: str) -> str:
-    return recurses(text)
+    raise RecursionError(text)
 
 
 def returns_none(text: str) -> Any:
