@@ -13,7 +13,9 @@ from cognee_hooks.agents.claude_code import CONTEXT_EVENTS, ClaudeCode
 from tests.support.scripted import RECALL, ScriptedClient, remembers, scripted_host
 
 PAYLOADS = sorted((Path(__file__).parents[2] / "data" / "claude-code").glob("*/*.json"))
-USED = "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop PreCompact SessionEnd".split()
+USED = (
+    "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop PreCompact SessionEnd"
+).split()
 SID = "claude_s1"
 agent = ClaudeCode()
 
@@ -57,7 +59,7 @@ async def test_every_captured_payload_gets_an_answer_that_the_agent_takes(
     prompt = await host.dispatch(read(document))
     name = document["hook_event_name"]
     answer = agent.answer(name, prompt.context if prompt else "", "")
-    asked = "UserPromptSubmit.json" == path.name
+    asked = path.name == "UserPromptSubmit.json"
     assert bool(answer) is asked
     if asked:
         assert json.loads(answer) == {
