@@ -101,11 +101,9 @@ def _kind(words: list[str]) -> str:
         if pair in _PAIRS or (last == "key" and words[-2] in _KEY_QUALIFIERS):
             return CREDENTIAL
     joined = "".join(words)
-    if joined in _PASSWORD_WORDS:
+    if joined in _PASSWORD_WORDS or last.endswith(("password", "passwd")):
         return PASSWORD
-    if joined in _CREDENTIAL_WORDS or (last.endswith(("password", "passwd")) and last != joined):
-        return CREDENTIAL
-    return PASSWORD if last.endswith(("password", "passwd")) else ""
+    return CREDENTIAL if joined in _CREDENTIAL_WORDS else ""
 
 
 def is_query_secret(name: str) -> bool:

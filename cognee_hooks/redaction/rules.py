@@ -18,6 +18,7 @@ _ESCAPE = re.compile(
     r"\\(?:u001[bB]|x1[bB]|033|e)\[[0-9;]{0,20}[mK]"
     r"|\\(?:[\"'/\\nrt]|u00(?:2[267]|3[cdeCDE]|0[aA]))"
 )
+_LINE_WITH_ESCAPE = re.compile(r"^[^\n\\]*\\.*\n?", re.MULTILINE)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 _MAX_LAYERS = 2
 """So often text may stand in a string in a string."""
@@ -47,7 +48,7 @@ def find(text: str) -> list[Span]:
     spans = view.secrets()
     for _ in range(_MAX_LAYERS):
         if _ESCAPE.search(view.text) is not None:
-            view = view.without(_ESCAPE)
+            view = view.lines_with_escapes().without(_ESCAPE)
             spans += view.secrets()
     return merge(text, spans)
 
@@ -96,6 +97,18 @@ class _View:
         parts.append(self.text[position:])
         starts += self.starts[position:]
         ends += self.ends[position:]
+        return _View("".join(parts), starts, ends)
+
+    def lines_with_escapes(self) -> _View:
+        """Return a view of these lines alone; the others would look the same again."""
+        parts: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        for line in _LINE_WITH_ESCAPE.finditer(self.text):
+            start, end = line.span()
+            parts.append(line[0])
+            starts += self.starts[start:end]
+            ends += self.ends[start:end]
         return _View("".join(parts), starts, ends)
 
     def secrets(self) -> list[Span]:

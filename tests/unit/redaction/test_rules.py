@@ -54,6 +54,10 @@ def test_the_mere_end_mark_of_a_private_key_stays(text):
             "INSERT INTO users (id, password, token) VALUES (1)",
             "INSERT INTO users (id, password, token) VALUES (1)",
         ),
+        (
+            "INSERT INTO users (id, password) VALUES (f((1), 2)",
+            "INSERT INTO users (id, password) VALUES (f((1), 2)",
+        ),
     ],
 )
 def test_values_of_an_insert_go_by_their_columns(text, expected):
@@ -63,6 +67,14 @@ def test_values_of_an_insert_go_by_their_columns(text, expected):
 @pytest.mark.parametrize("name", ["PASS_WORD", "pass-phrase", "passCode", "pass.word"])
 def test_names_of_passwords_may_be_written_apart(name):
     assert kind_of(name) == "password"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("my_superpassword", "password"), ("dbpasswd", "password"), ("AUTH_TOK", "credential")],
+)
+def test_names_may_be_written_together_or_short(name, kind):
+    assert kind_of(name) == kind
 
 
 @pytest.mark.parametrize(
