@@ -132,8 +132,6 @@ class DropReason(StrEnum):
 
     REDACTION_FAILED = "redaction_failed"
     """It could not be made safe."""
-    REDACTION_CLOSED = "redaction_closed"
-    """Redaction as a whole is not in force, so nothing may leave."""
     DENIED_PATH = "denied_path"
     """It touches a file that is never captured."""
     TOOL_NOT_ALLOWED = "tool_not_allowed"
