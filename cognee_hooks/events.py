@@ -26,6 +26,8 @@ class Event:
         prompt_id: Groups everything that belongs to one user prompt, or "".
         agent_id: Set inside a sub-agent.
         agent_type: The sub-agent's type; may be "" for agents that give none.
+        replayed: It happened a while ago and nobody waits for an answer: keep what it holds, and
+            look nothing up for it.
     """
 
     session_id: str
@@ -35,6 +37,7 @@ class Event:
     prompt_id: str = ""
     agent_id: str = ""
     agent_type: str = ""
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +109,7 @@ class PostToolUseFailure(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop(Event):
-    """The agent finished its answer and waits for the user.
+    """The agent finished its answer and waits for the user, or a sub-agent did (``agent_id``).
 
     Attributes:
         last_assistant_message: The answer's text, or "".

@@ -79,7 +79,8 @@ def cognee_user_prompt_submit(event: UserPromptSubmit, deadline: Deadline) -> An
     """The user sent a prompt, and the model waits for what you return.
 
     Called once a prompt, all implementations at the same time. Prompts that the agent made itself
-    (``event.machine_made``) come here too: ignore them unless you mean it.
+    (``event.machine_made``) come here too: ignore them unless you mean it. So do prompts whose
+    model has long answered (``event.replayed``): nothing that you return for them is used.
 
     Args:
         event: The prompt.
@@ -121,8 +122,9 @@ def cognee_post_tool_use_failure(event: PostToolUseFailure, deadline: Deadline) 
 def cognee_stop(event: Stop, deadline: Deadline) -> Any:
     """The agent finished its answer and waits for the user.
 
-    Called once a turn, except when the user interrupts or the model's service fails. Nothing that
-    you do here can make the agent go on.
+    Called once a turn, except when the user interrupts or the model's service fails, and once for
+    each sub-agent that ends (``event.agent_id``). Nothing that you do here can make the agent go
+    on.
 
     Args:
         event: The answer.

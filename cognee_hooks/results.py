@@ -213,25 +213,51 @@ class Lane:
         require_callable(self, "search")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where an event of an agent comes from, in the agent's own words.
+
+    Attributes:
+        conversation: The agent's id of the conversation; "" where the payload has none.
+        cwd: Absolute path of its working directory; "" where the payload has none.
+    """
+
+    conversation: str = ""
+    cwd: str = ""
+
+
 class Agent(Protocol):
-    """An agent adapter: payloads in, answers out.
+    """An agent adapter: payloads in, answers out. It holds no state.
 
     Attributes:
         name: Short name, such as ``claude-code``.
         session_prefix: Starts our session ids, such as ``claude``.
         max_context_bytes: UTF-8 bytes of injected text that the agent takes whole.
+        events: The agent's own names of the events that we are called for, in the order of a
+            session.
     """
 
     name: str
     session_prefix: str
     max_context_bytes: int
+    events: tuple[str, ...]
+
+    def origin(self, payload: Mapping[str, Any]) -> Origin:
+        """Tell which conversation and folder a payload belongs to."""
+        ...
 
     def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Any:
         """Turn a payload into one of our events, or None for an event that we do not use."""
         ...
 
     def answer(self, event: str, context: str, notice: str) -> str:
-        """Return what goes to the agent's standard input: one document, or ""."""
+        """Return what goes to the agent's standard input: one document, or "".
+
+        Args:
+            event: The agent's name of the event.
+            context: Text for the model; "" for none.
+            notice: One line for the person; "" for none.
+        """
         ...
 
     def empty(self, event: str) -> str:

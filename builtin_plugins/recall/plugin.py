@@ -66,7 +66,12 @@ class RecallPlugin:
     ) -> list[AdditionalContext] | None:
         """Recall for one prompt."""
         prompt = event.prompt.strip()
-        unsuited = event.machine_made or len(prompt) < MIN_PROMPT or prompt.startswith("/")
+        unsuited = (
+            event.machine_made
+            or event.replayed
+            or len(prompt) < MIN_PROMPT
+            or prompt.startswith("/")
+        )
         if not self._on or unsuited:
             return None
         limit = Deadline(deadline.at - MARGIN, deadline.clock)

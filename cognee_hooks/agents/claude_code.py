@@ -7,8 +7,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cognee_hooks import events
-from cognee_hooks.agents.fields import flag, mapping, number, text
+from cognee_hooks.agents.fields import flag, mapping, number, origin, text
+from cognee_hooks.events import (
+    Event,
+    PostToolUse,
+    PostToolUseFailure,
+    PreCompact,
+    SessionEnd,
+    SessionStart,
+    Stop,
+    UserPromptSubmit,
+)
+from cognee_hooks.results import Origin
 
 CONTEXT_EVENTS = frozenset({"SessionStart", "UserPromptSubmit"})
 """Events whose context reaches the model without making it go on."""
@@ -33,10 +43,22 @@ class ClaudeCode:
     session_prefix = "claude"
     # The agent cuts a hook's output at 10,000 UTF-16 units.
     max_context_bytes = 9_500
+    events: tuple[str, ...] = (
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "SubagentStop",
+        "Stop",
+        "PreCompact",
+        "SessionEnd",
+    )
 
-    def read(
-        self, event: str, payload: Mapping[str, Any], *, session_id: str
-    ) -> events.Event | None:
+    def origin(self, payload: Mapping[str, Any]) -> Origin:
+        """Tell which conversation and folder a payload belongs to."""
+        return origin(payload, "session_id")
+
+    def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Event | None:
         """Turn a payload into one of our events.
 
         Args:
@@ -87,33 +109,34 @@ class ClaudeCode:
     @property
     def _readers(
         self,
-    ) -> Mapping[str, Callable[[Mapping[str, Any], dict[str, Any]], events.Event]]:
+    ) -> Mapping[str, Callable[[Mapping[str, Any], dict[str, Any]], Event | None]]:
         return {
             "SessionStart": _session_start,
             "UserPromptSubmit": _user_prompt_submit,
             "PostToolUse": _post_tool_use,
             "PostToolUseFailure": _post_tool_use_failure,
+            "SubagentStop": _subagent_stop,
             "Stop": _stop,
             "PreCompact": _pre_compact,
             "SessionEnd": _session_end,
         }
 
 
-def _session_start(payload: Mapping[str, Any], common: dict[str, Any]) -> events.Event:
-    return events.SessionStart(
+def _session_start(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return SessionStart(
         **common, source=text(payload, "source") or "startup", model=text(payload, "model")
     )
 
 
-def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> events.Event:
+def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     prompt = text(payload, "prompt")
-    return events.UserPromptSubmit(
+    return UserPromptSubmit(
         **common, prompt=prompt, machine_made=_MACHINE_MADE.match(prompt) is not None
     )
 
 
-def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> events.Event:
-    return events.PostToolUse(
+def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return PostToolUse(
         **common,
         tool_name=text(payload, "tool_name"),
         tool_input=mapping(payload, "tool_input"),
@@ -123,8 +146,8 @@ def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> events
     )
 
 
-def _post_tool_use_failure(payload: Mapping[str, Any], common: dict[str, Any]) -> events.Event:
-    return events.PostToolUseFailure(
+def _post_tool_use_failure(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return PostToolUseFailure(
         **common,
         tool_name=text(payload, "tool_name"),
         tool_input=mapping(payload, "tool_input"),
@@ -135,21 +158,26 @@ def _post_tool_use_failure(payload: Mapping[str, Any], common: dict[str, Any]) -
     )
 
 
-def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> events.Event:
-    return events.Stop(
+def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return Stop(
         **common,
         last_assistant_message=text(payload, "last_assistant_message"),
         stop_hook_active=flag(payload, "stop_hook_active"),
     )
 
 
-def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> events.Event:
-    return events.PreCompact(
+def _subagent_stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event | None:
+    # The summariser of a compaction ends like a sub-agent, only that it has no type.
+    return _stop(payload, common) if common["agent_type"] else None
+
+
+def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return PreCompact(
         **common,
         trigger=text(payload, "trigger") or "auto",
         custom_instructions=text(payload, "custom_instructions"),
     )
 
 
-def _session_end(payload: Mapping[str, Any], common: dict[str, Any]) -> events.Event:
-    return events.SessionEnd(**common, reason=text(payload, "reason") or "other")
+def _session_end(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return SessionEnd(**common, reason=text(payload, "reason") or "other")

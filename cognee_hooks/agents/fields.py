@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cognee_hooks.results import Origin
+
 
 def text(payload: Mapping[str, Any], name: str) -> str:
     """Return a text field; "" where it is missing or something else."""
@@ -29,3 +31,17 @@ def mapping(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     return {} if value is None else {"value": value}
+
+
+def origin(payload: Mapping[str, Any], conversation: str, cwd: str = "cwd") -> Origin:
+    """Return where a payload comes from.
+
+    Args:
+        payload: What the agent sent.
+        conversation: Name of the field that holds the agent's id of the conversation.
+        cwd: Name of the field that holds the working directory.
+    """
+    folder = text(payload, cwd)
+    return Origin(
+        conversation=text(payload, conversation), cwd=folder if folder.startswith("/") else ""
+    )

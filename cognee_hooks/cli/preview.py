@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cognee_hooks.agents import session_id_of
 from cognee_hooks.cli.common import (
     add_host_options,
     add_json_option,
     make_host,
     print_json,
 )
-from cognee_hooks.cli.run import agent_of, cwd_of, session_id_of
+from cognee_hooks.cli.run import agent_of
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dryrun import DryRunClient
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
             options.plugins,
             environ={**current_environ(), **_state_in(folder)},
             session_id=session_id_of(agent, payload),
-            cwd=cwd_of(payload),
+            cwd=agent.origin(payload).cwd or None,
             client=client,
         )
         asyncio.run(_play(host, client, agent, options.event, payload))

@@ -10,14 +10,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.agents import BUILT_IN, session_id_of
 from cognee_hooks.cli.bounded import Answer, call_bounded, leave, run_bounded, take_stdout
 from cognee_hooks.cli.common import add_host_options, find_agent, make_host
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
 from cognee_hooks.results import Agent
-from cognee_hooks.services.names import safe_session_id
 from cognee_hooks.services.process import current_environ
 
 NESTED = "COGNEE_HOOKS_NESTED"
@@ -60,14 +59,6 @@ def run(options: argparse.Namespace) -> int:
     run_bounded(lambda: _pass_on(host, agent, options.event, payload, answer, limit), answer, hard)
     leave(0)
     return 0
-
-
-def session_id_of(agent: Agent, payload: Mapping[str, Any]) -> str:
-    """Return our id of the conversation: the agent's prefix and its own id."""
-    own = payload.get("session_id")
-    if not isinstance(own, str) or not own:
-        return ""
-    return safe_session_id(f"{agent.session_prefix}_{own}")
 
 
 def event_budget(host: Host, event: str) -> float:
@@ -116,7 +107,7 @@ def _load(
                 options.plugins,
                 environ=environ,
                 session_id=session_id_of(agent, payload),
-                cwd=cwd_of(payload),
+                cwd=agent.origin(payload).cwd or None,
             ),
             Deadline.after(LOAD_SECONDS),
         )
@@ -138,9 +129,3 @@ def agent_of(options: argparse.Namespace) -> Agent:
     if options.agent in BUILT_IN:
         return BUILT_IN[options.agent]
     return find_agent(options.agent, make_host(options.agent, options.plugins))
-
-
-def cwd_of(payload: Mapping[str, Any]) -> str | None:
-    """Return the working directory of the agent, or None where it does not tell."""
-    cwd = payload.get("cwd")
-    return cwd if isinstance(cwd, str) and cwd.startswith("/") else None

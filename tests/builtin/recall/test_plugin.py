@@ -72,6 +72,11 @@ async def test_what_the_agent_wrote_itself_is_not_searched_for_and_not_counted(h
     assert "1/1 turns" in await ask(host)
 
 
+async def test_nothing_is_searched_for_a_prompt_whose_answer_nobody_waits_for(host, client):
+    assert await ask(host, replayed=True) == ""
+    assert client.unsent == []
+
+
 async def test_a_long_query_is_cut_after_redaction(host, client):
     await ask(host, f"{'x' * 3985} {EMAIL_TOKEN} {'y' * 9000}")
     (query,) = client.queries

@@ -17,6 +17,7 @@ class Pipe:
     def __init__(self):
         reader, self._writer = os.pipe()
         self.stream = os.fdopen(reader, encoding="utf-8")
+        self._threads = []
 
     def write(self, data: bytes) -> None:
         os.write(self._writer, data)
@@ -28,9 +29,15 @@ class Pipe:
                 while view:
                     view = view[os.write(self._writer, view[:65536]) :]
 
-        threading.Thread(target=work, daemon=True).start()
+        thread = threading.Thread(target=work, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def close(self) -> None:
+        """Close the writing end, once nobody writes to it any more."""
+        for thread in self._threads:
+            thread.join()
+        self._threads = []
         if self._writer >= 0:
             os.close(self._writer)
             self._writer = -1
@@ -40,8 +47,8 @@ class Pipe:
 def pipe():
     made = Pipe()
     yield made
+    made.stream.close()  # first, so that a writer whose data nobody takes ends
     made.close()
-    made.stream.close()
 
 
 def read(pipe, seconds: float = 10.0):
