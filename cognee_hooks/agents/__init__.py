@@ -7,11 +7,37 @@ from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents.claude_code import ClaudeCode
+from cognee_hooks.agents.codex import Codex
+from cognee_hooks.agents.copilot_cli import CopilotCli
+from cognee_hooks.agents.cursor import Cursor
+from cognee_hooks.agents.gemini_cli import GeminiCli
+from cognee_hooks.agents.qwen_code import QwenCode
 from cognee_hooks.results import Agent
 from cognee_hooks.services.names import safe_session_id
 
-BUILT_IN: Mapping[str, Agent] = MappingProxyType({ClaudeCode.name: ClaudeCode()})
+BUILT_IN: Mapping[str, Agent] = MappingProxyType(
+    {
+        agent.name: agent
+        for agent in (ClaudeCode(), Codex(), GeminiCli(), Cursor(), QwenCode(), CopilotCli())
+    }
+)
 """The agents that come with the package, by name."""
+
+VERIFIED: Mapping[str, str] = MappingProxyType(
+    {
+        "claude-code": "replayed from captures",
+        "codex": "replayed from captures",
+        "gemini-cli": "by contract only",
+        "cursor": "by contract only",
+        "qwen-code": "by contract only",
+        "copilot-cli": "by contract only",
+    }
+)
+"""How each adapter was verified.
+
+``driven live``: tests run the agent itself. ``replayed from captures``: tests replay what the agent
+sent. ``by contract only``: tests replay what the agent's documentation says that it sends.
+"""
 
 
 def session_id_of(agent: Agent, payload: Mapping[str, Any]) -> str:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from cognee_hooks.agents.fields import flag, mapping, number, origin, text
-from cognee_hooks.events import (
-    Event,
-    PostToolUse,
-    PostToolUseFailure,
-    PreCompact,
-    SessionEnd,
-    SessionStart,
-    Stop,
-    UserPromptSubmit,
-)
+from cognee_hooks.agents import readers
+from cognee_hooks.agents.answers import document
+from cognee_hooks.agents.fields import origin, text
+from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
 
 CONTEXT_EVENTS = frozenset({"SessionStart", "UserPromptSubmit"})
@@ -28,6 +21,31 @@ _MACHINE_MADE = re.compile(
     r"\s*<(?:task-notification|system-reminder|command-(?:name|message|args|contents)"
     r"|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
     r"|user-prompt-submit-hook|teammate-message|agent-notification)[\s>]"
+)
+
+
+def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    prompt = text(payload, "prompt")
+    machine_made = _MACHINE_MADE.match(prompt) is not None
+    return UserPromptSubmit(**common, prompt=prompt, machine_made=machine_made)
+
+
+def _subagent_stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event | None:
+    # The summariser of a compaction ends like a sub-agent, only that it has no type.
+    return readers.stop(payload, common) if common["agent_type"] else None
+
+
+_READERS: Mapping[str, readers.Reader] = MappingProxyType(
+    {
+        "SessionStart": readers.session_start,
+        "UserPromptSubmit": _user_prompt_submit,
+        "PostToolUse": readers.post_tool_use,
+        "PostToolUseFailure": readers.post_tool_use_failure,
+        "SubagentStop": _subagent_stop,
+        "Stop": readers.stop,
+        "PreCompact": readers.pre_compact,
+        "SessionEnd": readers.session_end,
+    }
 )
 
 
@@ -43,16 +61,7 @@ class ClaudeCode:
     session_prefix = "claude"
     # The agent cuts a hook's output at 10,000 UTF-16 units.
     max_context_bytes = 9_500
-    events: tuple[str, ...] = (
-        "SessionStart",
-        "UserPromptSubmit",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "SubagentStop",
-        "Stop",
-        "PreCompact",
-        "SessionEnd",
-    )
+    events: tuple[str, ...] = tuple(_READERS)
 
     def origin(self, payload: Mapping[str, Any]) -> Origin:
         """Tell which conversation and folder a payload belongs to."""
@@ -69,18 +78,10 @@ class ClaudeCode:
         Returns:
             The event, or None where we do not use it.
         """
-        read = self._readers.get(event)
-        if read is None:
+        reader = _READERS.get(event)
+        if reader is None:
             return None
-        common = {
-            "session_id": session_id,
-            "agent": self.name,
-            **{
-                name: text(payload, name)
-                for name in ("cwd", "transcript_path", "prompt_id", "agent_id", "agent_type")
-            },
-        }
-        return read(payload, common)
+        return reader(payload, readers.shared(self.name, session_id, payload))
 
     def answer(self, event: str, context: str, notice: str) -> str:
         """Return the document to print; "" where the event takes none or there is nothing to say.
@@ -94,90 +95,11 @@ class ClaudeCode:
             return self.empty(event)
         answer: dict[str, Any] = {}
         if context:
-            answer["hookSpecificOutput"] = {
-                "hookEventName": event,
-                "additionalContext": context,
-            }
+            answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
         if notice:
             answer["systemMessage"] = notice
-        return json.dumps(answer) if answer else self.empty(event)
+        return document(answer) if answer else self.empty(event)
 
     def empty(self, event: str) -> str:  # noqa: ARG002 - other agents' empty answers differ by event
         """Return the answer that changes nothing: no output at all."""
         return ""
-
-    @property
-    def _readers(
-        self,
-    ) -> Mapping[str, Callable[[Mapping[str, Any], dict[str, Any]], Event | None]]:
-        return {
-            "SessionStart": _session_start,
-            "UserPromptSubmit": _user_prompt_submit,
-            "PostToolUse": _post_tool_use,
-            "PostToolUseFailure": _post_tool_use_failure,
-            "SubagentStop": _subagent_stop,
-            "Stop": _stop,
-            "PreCompact": _pre_compact,
-            "SessionEnd": _session_end,
-        }
-
-
-def _session_start(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return SessionStart(
-        **common, source=text(payload, "source") or "startup", model=text(payload, "model")
-    )
-
-
-def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    prompt = text(payload, "prompt")
-    return UserPromptSubmit(
-        **common, prompt=prompt, machine_made=_MACHINE_MADE.match(prompt) is not None
-    )
-
-
-def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return PostToolUse(
-        **common,
-        tool_name=text(payload, "tool_name"),
-        tool_input=mapping(payload, "tool_input"),
-        tool_response=payload.get("tool_response"),
-        tool_use_id=text(payload, "tool_use_id"),
-        duration_ms=number(payload, "duration_ms"),
-    )
-
-
-def _post_tool_use_failure(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return PostToolUseFailure(
-        **common,
-        tool_name=text(payload, "tool_name"),
-        tool_input=mapping(payload, "tool_input"),
-        error=text(payload, "error"),
-        is_interrupt=flag(payload, "is_interrupt"),
-        tool_use_id=text(payload, "tool_use_id"),
-        duration_ms=number(payload, "duration_ms"),
-    )
-
-
-def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return Stop(
-        **common,
-        last_assistant_message=text(payload, "last_assistant_message"),
-        stop_hook_active=flag(payload, "stop_hook_active"),
-    )
-
-
-def _subagent_stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event | None:
-    # The summariser of a compaction ends like a sub-agent, only that it has no type.
-    return _stop(payload, common) if common["agent_type"] else None
-
-
-def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return PreCompact(
-        **common,
-        trigger=text(payload, "trigger") or "auto",
-        custom_instructions=text(payload, "custom_instructions"),
-    )
-
-
-def _session_end(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return SessionEnd(**common, reason=text(payload, "reason") or "other")

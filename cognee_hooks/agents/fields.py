@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,25 @@ def mapping(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     return {} if value is None else {"value": value}
+
+
+def blocks(payload: Mapping[str, Any], name: str) -> str:
+    """Return the texts of a list of content blocks, one a line, or a plain text as it is."""
+    value = payload.get(name)
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else ""
+    texts = (text(block, "text") for block in value if isinstance(block, Mapping))
+    return "\n".join(filter(None, texts))
+
+
+def decoded(value: Any) -> Any:
+    """Return what a text holds that is JSON, and anything else as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def origin(payload: Mapping[str, Any], conversation: str, cwd: str = "cwd") -> Origin:

@@ -1,0 +1,24 @@
+"""Writes the documents that agents read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def document(answer: Mapping[str, Any]) -> str:
+    """Return an object as JSON on one line, in ASCII.
+
+    Half a surrogate pair, which some JSON readers refuse together with the whole document, becomes
+    the replacement character.
+    """
+    return json.dumps(_whole(answer))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {name: _whole(inner) for name, inner in value.items()}
+    return value

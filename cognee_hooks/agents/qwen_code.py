@@ -1,0 +1,97 @@
+"""Qwen Code: its hooks as QwenLM/qwen-code documents them (hooks page of the user guide, 2026)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from cognee_hooks.agents import readers
+from cognee_hooks.agents.answers import document
+from cognee_hooks.agents.fields import origin, text
+from cognee_hooks.events import Event, UserPromptSubmit
+from cognee_hooks.results import Origin
+
+CONTEXT_EVENTS = frozenset({"SessionStart", "UserPromptSubmit"})
+"""Events whose answer may carry text for the model."""
+
+
+def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    # The event also comes before the model goes on with a tool's result or a hook's text, and only
+    # ``submitted_prompt`` is known to be what the user typed; ``prompt`` is no substitute for it.
+    submitted = payload.get("submitted_prompt")
+    if isinstance(submitted, str):
+        return UserPromptSubmit(**common, prompt=submitted)
+    return UserPromptSubmit(**common, prompt=text(payload, "prompt"), machine_made=True)
+
+
+_READERS: Mapping[str, readers.Reader] = MappingProxyType(
+    {
+        "SessionStart": readers.session_start,
+        "UserPromptSubmit": _user_prompt_submit,
+        "PostToolUse": readers.post_tool_use,
+        "PostToolUseFailure": readers.post_tool_use_failure,
+        "SubagentStop": readers.subagent_stop,
+        "Stop": readers.stop,
+        "PreCompact": readers.pre_compact,
+        "SessionEnd": readers.session_end,
+    }
+)
+
+
+class QwenCode:
+    """Adapter for Qwen Code.
+
+    Its hooks get one JSON object on standard input, and standard output is read as one. ``Stop``
+    and ``SubagentStop`` could make the model go on. Prompts of headless runs, of other programs
+    that drive the agent, and of its vim mode are not marked as the user's, so nothing is recalled
+    for them and they are not captured.
+    """
+
+    name = "qwen-code"
+    session_prefix = "qwen"
+    max_context_bytes = 9_500
+    events: tuple[str, ...] = tuple(_READERS)
+
+    def origin(self, payload: Mapping[str, Any]) -> Origin:
+        """Tell which conversation and folder a payload belongs to."""
+        return origin(payload, "session_id")
+
+    def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Event | None:
+        """Turn a payload into one of our events.
+
+        Args:
+            event: Name of the hook event.
+            payload: What the agent sent.
+            session_id: Our id of the conversation.
+
+        Returns:
+            The event, or None where we do not use it.
+        """
+        reader = _READERS.get(event)
+        if reader is None:
+            return None
+        return reader(payload, readers.shared(self.name, session_id, payload))
+
+    def answer(self, event: str, context: str, notice: str) -> str:
+        """Return the document to print.
+
+        Args:
+            event: Name of the hook event.
+            context: Text for the model; left out where the event takes none.
+            notice: One line for the person; left out where the event takes none.
+        """
+        answer: dict[str, Any] = {}
+        if event in CONTEXT_EVENTS:
+            if context:
+                answer["hookSpecificOutput"] = {
+                    "hookEventName": event,
+                    "additionalContext": context,
+                }
+            if notice:
+                answer["systemMessage"] = notice
+        return document(answer)
+
+    def empty(self, event: str) -> str:
+        """Return the answer that changes nothing: an empty object."""
+        return self.answer(event, "", "")
