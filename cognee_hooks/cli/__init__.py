@@ -11,8 +11,11 @@ from typing import NoReturn
 from cognee_hooks.errors import CogneeHooksError, UsageError
 
 COMMANDS: dict[str, str] = {
+    "daemon": "look after the process that serves the agents",
     "demo": "play a whole session against a small local server and show what happens",
     "doctor": "check this installation: server, key, settings, plugins",
+    "install": "set an agent up to use this memory",
+    "uninstall": "take that back, and leave an agent's files as they were",
     "plugins": "list plugins and where they stand",
     "hooks": "list the hooks that plugins can implement",
     "config": "list settings with value and source",

@@ -5,18 +5,16 @@ Some agents leave the pipe open behind the payload, and some events come with no
 
 from __future__ import annotations
 
-import json
 import os
 import select
 from collections.abc import Mapping
 from typing import Any, TextIO
 
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.payload import MAX_BYTES, first_object
 
 IDLE_SECONDS = 2.0
 """How long a pipe may say nothing before it is given up."""
-MAX_BYTES = 32 * 1024 * 1024
-"""Largest payload; agents send written files twice in one event."""
 _CHUNK = 1024 * 1024
 
 
@@ -38,20 +36,9 @@ def read_payload(stream: TextIO | None, deadline: Deadline) -> Mapping[str, Any]
             ready, _, _ = select.select([descriptor], [], [], wait)
             chunk = os.read(descriptor, _CHUNK) if ready else b""
             buffer += chunk
-            # Only a closing brace can complete an object; parsing after each chunk is quadratic.
-            if not chunk or buffer.rstrip().endswith(b"}"):
-                payload = _parsed(bytes(buffer))
-                if payload is not None or not chunk:
-                    return payload
+            payload = first_object(buffer, ended=not chunk)
+            if payload is not None or not chunk:
+                return payload
     except OSError:  # a folder, a terminal that went away, a descriptor that is none
         return None
     return None
-
-
-def _parsed(data: bytes) -> Mapping[str, Any] | None:
-    text = data.decode("utf-8-sig", "replace").lstrip()
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -35,6 +35,7 @@ class Paths:
         state_dir: This agent's state.
         api_key_cache: Owner key of the server, shared with the other cognee plugins.
         breaker_file: Circuit breaker shared by this agent's processes.
+        daemon_dir: Socket, log and queue of the daemon, which serves all agents.
     """
 
     agent: str
@@ -46,6 +47,7 @@ class Paths:
     state_dir: Path
     api_key_cache: Path
     breaker_file: Path
+    daemon_dir: Path
 
     @classmethod
     def of(cls, environ: Mapping[str, str], agent: str) -> Self:
@@ -62,6 +64,7 @@ class Paths:
         shared = home / ".cognee-plugin"
         state = shared / "pi" if name == "pi" else shared / "hooks" / name
         state = _override(environ, home, "COGNEE_HOOKS_STATE_DIR", state)
+        root = _override(environ, home, "COGNEE_HOOKS_STATE_DIR", shared / "hooks")
         if name == "pi":
             state = _override(environ, home, "COGNEE_PI_STATE_DIR", state)
         return cls(
@@ -74,6 +77,8 @@ class Paths:
             state_dir=state,
             api_key_cache=_override(environ, home, "COGNEE_API_KEY_CACHE", shared / "api_key.json"),
             breaker_file=_override(environ, home, "COGNEE_BREAKER_FILE", state / "breaker.json"),
+            # The thin client works this place out by itself.
+            daemon_dir=root / "daemon",
         )
 
     @property
@@ -100,6 +105,11 @@ class Paths:
     def locks_dir(self) -> Path:
         """Locks between this agent's processes."""
         return self.state_dir / "locks"
+
+    @property
+    def key_file(self) -> Path:
+        """Key of what is kept on disk encrypted."""
+        return self.data_dir / "key"
 
     @property
     def embedded_dir(self) -> Path:

@@ -27,8 +27,10 @@ _PIPE_GRACE = 0.2
 """Seconds that output may stay open after the program itself ended: a helper that it left behind
 may hold the pipe for as long as it lives."""
 _REAP_SECONDS = 1.0
+_MAX_SHELLS = 4
 _PS_SECONDS = 2.0
 _STATE_FIELD = 0  # in /proc/<pid>/stat, counted behind the name in parentheses
+_PARENT_FIELD = 1
 _START_FIELD = 19
 
 
@@ -259,6 +261,31 @@ def is_alive(pid: int, started: str | None = None) -> bool:
     if fields is not None and fields[_STATE_FIELD] in {"Z", "X"}:
         return False
     return not started or start_time(pid) in {started, ""}
+
+
+def first_program(pid: int) -> int:
+    """Return the process itself, or the nearest one above it that is no shell.
+
+    Agents start hook commands by themselves or through a shell, which may or may not stay around.
+
+    Returns:
+        Its id; ``pid`` where the system does not tell (it does on Linux).
+    """
+    seen = pid
+    for _ in range(_MAX_SHELLS):
+        fields = _proc_stat(seen)
+        if fields is None or not _is_shell(seen):
+            break
+        seen = int(fields[_PARENT_FIELD])
+    return seen if seen > 1 else pid
+
+
+def _is_shell(pid: int) -> bool:
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text("utf-8", "replace").strip()
+    except OSError:
+        return False
+    return name in {"ash", "bash", "dash", "fish", "ksh", "sh", "zsh"}
 
 
 def start_time(pid: int) -> str:

@@ -1,0 +1,77 @@
+"""``python -m cognee_hooks.daemon``: becomes the daemon, if there is none."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import logging
+import logging.handlers
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from cognee_hooks.services.paths import Paths
+from cognee_hooks.services.process import current_environ
+from cognee_hooks.services.statefile import make_private_folder
+
+HANDOVER_SECONDS = 20.0
+"""How long to wait for another daemon that is just ending."""
+LOG_BYTES = 1_000_000
+LOG_FILES = 3
+
+
+def main() -> None:
+    """Take the lock, or leave it to whoever has it, and serve."""
+    parser = argparse.ArgumentParser(prog="python -m cognee_hooks.daemon")
+    parser.add_argument("--starting", type=int, help="descriptor to close when the socket is there")
+    options = parser.parse_args()
+    os.umask(0o077)  # logs hold no text of anybody, but names of folders and plugins
+    paths = Paths.of(current_environ(), "daemon")
+    make_private_folder(paths.daemon_dir)
+    paths.daemon_dir.chmod(0o700)
+    lock = os.open(paths.daemon_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if not _locked(lock):
+        return
+    _log_to(paths.daemon_dir / "daemon.log")
+
+    # Only whoever has the lock pays for loading all of this.
+    import asyncio
+
+    from cognee_hooks.daemon.daemon import Daemon
+
+    async def serve() -> None:
+        await Daemon(paths).run(options.starting)
+
+    try:
+        asyncio.run(serve())
+    finally:
+        logging.shutdown()
+        # Threads of plugins that hang would keep a normal exit waiting.
+        os._exit(0)
+
+
+def _locked(lock: int) -> bool:
+    """Take the lock; another daemon that holds it and does not end leaves no room for us."""
+    until = time.monotonic() + HANDOVER_SECONDS
+    while time.monotonic() < until:
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _log_to(path: Path) -> None:
+    handler = logging.handlers.RotatingFileHandler(
+        path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", errors="replace"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.getLogger("cognee_hooks").setLevel(logging.INFO)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""The daemon's life: one at a time, ready, busy, idle, and gone without losing anything."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cognee_hooks.daemon.client import VERSION
+from cognee_hooks.daemon.journal import Journal
+from cognee_hooks.daemon.server import Server
+from cognee_hooks.daemon.sessions import Sessions
+from cognee_hooks.daemon.watchdog import Watchdog
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.services.crypto import Sealer
+from cognee_hooks.services.paths import Paths
+from cognee_hooks.services.process import spawn_detached
+
+DRAIN_SECONDS = 9.0
+"""What ending the daemon may take."""
+ANSWER_SECONDS = 1.0
+"""What requests that are under way may take then."""
+EXIT_IDLE_SECONDS = 30 * 60.0
+"""After so long without an event the daemon ends."""
+STALLED = 70
+"""Exit code of a daemon that the watchdog ended."""
+
+_LOG = logging.getLogger(__name__)
+
+
+class Daemon:
+    """The running daemon.
+
+    Args:
+        paths: Where files lie.
+        idle_seconds: After so long without an event it ends.
+    """
+
+    def __init__(self, paths: Paths, *, idle_seconds: float = EXIT_IDLE_SECONDS) -> None:
+        self._folder = paths.daemon_dir
+        self._idle_seconds = idle_seconds
+        self._began = time.time()
+        self._stopping = asyncio.Event()
+        self._sessions = Sessions(Journal(self._folder, Sealer.of(paths.key_file)))
+        self._watchdog = Watchdog(self._replace)
+        self._server = Server(
+            self._sessions,
+            control=self._answer,
+            hand_over=self._stopping.set,
+            busy=self._watchdog.expect,
+        )
+
+    async def run(self, ready: int | None = None) -> None:
+        """Serve until somebody says stop, a newer version calls, or nothing happens any more.
+
+        Args:
+            ready: Descriptor of the lock that whoever started us holds until we listen.
+        """
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, self._stopping.set)
+        bound = _bind(self._folder)
+        self._watchdog.start()
+        # Connections wait meanwhile, so what was left behind comes before what is new.
+        await self._sessions.take_up()
+        await self._server.listen(bound)
+        if ready is not None:
+            with suppress(OSError):
+                os.close(ready)
+        _LOG.info("daemon %s listens, pid %d", VERSION, os.getpid())
+        # What is loaded now stays; looking through it again and again would only cost time.
+        gc.freeze()
+        await self._until_stopped()
+        await self._drain()
+
+    async def _until_stopped(self) -> None:
+        while not self._stopping.is_set():
+            idle = time.monotonic() - self._sessions.last_event
+            if idle >= self._idle_seconds:
+                _LOG.info("nothing happened for %.0f s", idle)
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._idle_seconds - idle):
+                    await self._stopping.wait()
+
+    async def _drain(self) -> None:
+        limit = Deadline.after(DRAIN_SECONDS)
+        self._watchdog.stop()
+        # Whoever comes now finds nobody, and keeps the event for the next daemon.
+        with suppress(OSError):
+            (self._folder / "socket").unlink()
+        await self._server.stop(ANSWER_SECONDS)
+        await self._sessions.close(limit)
+        _LOG.info("daemon ends, %d events are kept", self._sessions.kept)
+
+    def _answer(self, verb: str) -> Mapping[str, Any]:
+        if verb == "stop":
+            self._stopping.set()
+        elif verb != "status":
+            return {"error": f"no such request: {verb[:40]!r}"}
+        return {
+            "pid": os.getpid(),
+            "version": VERSION,
+            "began": self._began,
+            "kept": self._sessions.kept,
+            "sessions": self._sessions.rows(),
+        }
+
+    def _replace(self) -> None:
+        """Start another daemon, which waits for our lock, and be gone."""
+        spawn_detached([sys.executable, "-P", "-m", "cognee_hooks.daemon"])
+        os._exit(STALLED)
+
+
+def _bind(folder: Path) -> socket.socket:
+    """Return the bound socket; a dead daemon's is replaced.
+
+    The folder is private, so nobody else can connect before the socket's own mode is set. Its
+    address is relative, since the name of the folder may be longer than an address can be.
+    """
+    os.chdir(folder)
+    with suppress(FileNotFoundError):
+        Path("socket").unlink()
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    bound.bind("socket")
+    Path("socket").chmod(0o600)
+    bound.listen(128)
+    bound.setblocking(False)
+    return bound

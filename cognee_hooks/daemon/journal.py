@@ -1,0 +1,140 @@
+"""Events that the daemon has taken and not yet done with, on disk.
+
+An event is in the journal before the agent is told that it is taken, and leaves it when whatever
+was captured from it is at the server, or in charge of a plugin. So a daemon that is killed loses
+nothing: the next one finds the event and goes on with it. Events are encrypted, since they hold
+what the agent sent, before redaction.
+
+The spool is the journal's antechamber: there the thin client leaves events that no daemon took.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from cognee_hooks.daemon.protocol import BadRequest, Opening, split_record
+from cognee_hooks.payload import MAX_BYTES
+from cognee_hooks.services.crypto import Sealer, Unreadable
+from cognee_hooks.services.statefile import make_private_folder, read_bytes, write_atomic
+
+MAX_EVENTS = 20_000
+"""Events that are kept while the server is away; beyond it the oldest go."""
+
+_SEALED = ".sealed"
+_SPOOLED = ".event"
+_LIMIT = MAX_BYTES + 8 * 1024 * 1024  # a payload, its environment, and what sealing adds
+_REMEMBERED = 2000
+_SETTLED_NS = 1_000_000_000  # a folder's time is coarse: a change may follow in the same tick
+_LOG = logging.getLogger(__name__)
+
+
+class Journal:
+    """The journal and the spool below the daemon's folder.
+
+    Args:
+        folder: The daemon's folder.
+        sealer: Encrypts what is kept.
+        limit: Events that are kept.
+    """
+
+    def __init__(self, folder: Path, sealer: Sealer, *, limit: int = MAX_EVENTS) -> None:
+        self._folder = folder / "journal"
+        self._spool = folder / "spool"
+        self._sealer = sealer
+        self._limit = limit
+        make_private_folder(self._folder)
+        make_private_folder(self._spool)
+        self._kept = dict.fromkeys(self._names())
+        self._done: deque[str] = deque(maxlen=_REMEMBERED)
+        self._spool_time = -1
+
+    def __len__(self) -> int:
+        """Return how many events are kept."""
+        return len(self._kept)
+
+    def add(self, opening: Opening, payload: bytes) -> bool:
+        """Keep an event.
+
+        Returns:
+            Whether it is new: a client that was not answered in time spools an event that the
+            daemon may have taken after all.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        ident = opening.ident
+        if ident in self._kept or ident in self._done:
+            return False
+        # No flush to disk: it is the process that may be killed, and each event would wait for it.
+        write_atomic(
+            self._folder / f"{ident}{_SEALED}",
+            self._sealer.seal(opening.kept() + payload, ident),
+            durable=False,
+        )
+        self._kept[ident] = None
+        while len(self._kept) > self._limit:
+            oldest = next(iter(self._kept))
+            _LOG.warning("the journal is full; event %s is dropped", oldest)
+            self.discard(oldest)
+        return True
+
+    def discard(self, ident: str) -> None:
+        """Forget an event: nothing of it can be lost any more."""
+        self._kept.pop(ident, None)
+        self._done.append(ident)
+        with suppress(OSError):
+            (self._folder / f"{ident}{_SEALED}").unlink()
+
+    def pending(self) -> Iterator[tuple[Opening, bytes]]:
+        """Yield the events that an earlier daemon left behind, oldest first.
+
+        What cannot be read stays where it is: it may be another key's.
+        """
+        for ident in list(self._kept):
+            path = self._folder / f"{ident}{_SEALED}"
+            data = read_bytes(path, max_bytes=_LIMIT, private=True)
+            try:
+                yield split_record(self._sealer.open(data or b"", ident))
+            except (Unreadable, BadRequest) as error:
+                _LOG.warning("event %s cannot be taken up again: %s", ident, error)
+
+    def spooled(self) -> Iterator[tuple[Opening, bytes]]:
+        """Yield the events that clients left in the spool, oldest first, moved into the journal."""
+        if not self._spool_changed():
+            return
+        for path in sorted(self._spool.glob(f"*{_SPOOLED}")):
+            data = read_bytes(path, max_bytes=_LIMIT, private=True)
+            if data is None:
+                _LOG.warning("%s is not a private file of ours; it stays unread", path.name)
+                continue
+            try:
+                opening, payload = split_record(data)
+                new = self.add(opening, payload)
+            except BadRequest as error:
+                _LOG.warning("%s is no event: %s", path.name, error)
+                path.rename(path.with_suffix(".bad"))
+                continue
+            except OSError as error:
+                _LOG.warning("%s stays in the spool: %s", path.name, error)
+                continue
+            with suppress(OSError):
+                path.unlink()
+            if new:
+                yield opening, payload
+
+    def _spool_changed(self) -> bool:
+        # Looked at with every event, so it has to be cheap.
+        try:
+            changed = self._spool.stat().st_mtime_ns
+        except OSError:
+            return False
+        before, self._spool_time = self._spool_time, changed
+        return changed != before or time.time_ns() - changed < _SETTLED_NS
+
+    def _names(self) -> list[str]:
+        return sorted(path.stem for path in self._folder.glob(f"*{_SEALED}"))

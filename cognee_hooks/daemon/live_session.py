@@ -1,0 +1,326 @@
+"""One conversation of an agent, with its host, inside the daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cognee_hooks.daemon.processes import ProcessWatch
+from cognee_hooks.deadline import Clock, Deadline
+from cognee_hooks.events import Event, SessionEnd, UserPromptSubmit
+from cognee_hooks.guard import Worker, attempt, attempt_await
+from cognee_hooks.host import Host
+from cognee_hooks.services.process import first_program
+
+if TYPE_CHECKING:
+    from cognee_hooks.daemon.journal import Journal
+    from cognee_hooks.daemon.protocol import Opening
+    from cognee_hooks.results import Agent
+
+T = TypeVar("T")
+
+LOAD_SECONDS = 4.0
+"""How long a prompt waits for its session's plugins to be imported."""
+MARGIN_SECONDS = 0.5
+"""What a prompt may take beyond the recall budget."""
+SETTLE_SECONDS = 30.0
+"""After so long, work that an event's hooks left behind is no longer about the event."""
+SEND_POLL_SECONDS = 2.0
+"""How often to look whether the server has taken what waits."""
+
+_DECISIVE = ("COGNEE_", "EMBEDDING_", "HOME", "LLM_", "XDG_")
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """An event on its way into a session.
+
+    Attributes:
+        ident: Its id in the journal.
+        event: The agent's name of the event.
+        read: Our event; None for one that we do not use.
+        arrived: When it came, on the session's clock.
+        replayed: Nobody waits for an answer.
+    """
+
+    ident: str
+    event: str
+    read: Event | None
+    arrived: float
+    replayed: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        agent: Agent,
+        opening: Opening,
+        document: Mapping[str, Any],
+        *,
+        replayed: bool = False,
+        clock: Clock = time.monotonic,
+    ) -> Incoming:
+        """Read an agent's payload; an adapter that fails on it gives an event that is not used."""
+        # The session's own id is put in once its host is there.
+        done = attempt(lambda: agent.read(opening.event, document, session_id="?"))
+        if done.error is not None:
+            _LOG.warning("adapter %s failed: %s", agent.name, type(done.error).__name__)
+        read = done.result if isinstance(done.result, Event) else None
+        if read is not None and replayed:
+            read = replace(read, replayed=True)
+        return cls(
+            ident=opening.ident,
+            event=opening.event,
+            read=read,
+            arrived=clock(),
+            replayed=replayed,
+        )
+
+    @property
+    def ends_session(self) -> bool:
+        """Whether the conversation is over with it."""
+        return isinstance(self.read, SessionEnd)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the model waits for the answer; all else is taken over and answered at once."""
+        read = self.read
+        return isinstance(read, UserPromptSubmit) and not read.machine_made and not self.replayed
+
+
+class LiveSession:
+    """One conversation. Its host is made in the background, events wait for it in their order.
+
+    Args:
+        agent: The agent's adapter.
+        session_id: Our id of the conversation.
+        cwd: Working directory.
+        environ: The environment of the agent.
+        journal: Told when an event needs to be kept no longer.
+        after: Work on the same conversation that has to end first.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        session_id: str,
+        *,
+        cwd: str,
+        environ: Mapping[str, str],
+        journal: Journal,
+        after: asyncio.Task[None] | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.agent = agent
+        self.host: Host | None = None
+        self._session_id = session_id
+        self._cwd = cwd
+        self._environ = environ
+        self._journal = journal
+        self._clock = clock
+        self._began = time.time()
+        self._last = self._began
+        self._order = asyncio.Lock()
+        self._watched: ProcessWatch | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._dispatched: list[str] = []
+        self._settling: asyncio.Task[None] | None = None
+        self._ready = self._spawn(self._make_host(after))
+
+    # -- events ----------------------------------------------------------------------------------
+
+    async def handle(self, incoming: Incoming) -> str:
+        """Take an event and return the agent's answer; what waits for nothing goes on behind it."""
+        self._last = time.time()
+        empty = self.agent.empty(incoming.event)
+        if incoming.read is None:
+            self._journal.discard(incoming.ident)
+            return empty
+        work = self._spawn(self._dispatch(incoming, incoming.read))
+        if not incoming.waits:
+            return empty
+        await asyncio.wait({work}, timeout=self.patience(incoming).remaining())
+        return work.result() if work.done() else empty
+
+    def patience(self, incoming: Incoming) -> Deadline:
+        """Return until when the answer to an event comes."""
+        if not incoming.waits:
+            return Deadline(incoming.arrived, self._clock)
+        seconds = MARGIN_SECONDS + (LOAD_SECONDS * 2 if self.host is None else self._recall_seconds)
+        return Deadline(incoming.arrived + seconds, self._clock)
+
+    def patience_ms(self, incoming: Incoming) -> int:
+        """Return how many milliseconds the answer to an event may take from now."""
+        return int(self.patience(incoming).remaining() * 1000)
+
+    async def ready(self) -> Host | None:
+        """Return the host, once it is made; None where it cannot be."""
+        await asyncio.wait({self._ready})
+        return self.host
+
+    async def status_line(self, max_width: int) -> str:
+        """Return the status line; "" while the session is being made."""
+        return await self.host.status_line(max_width) if self.host is not None else ""
+
+    def fits(self, environ: Mapping[str, str]) -> bool:
+        """Tell whether the settings in an environment are those of this session."""
+        return _decisive(environ) == _decisive(self._environ)
+
+    def watch(self, pid: int, ended: Callable[[], None]) -> None:
+        """Watch the agent's process, which called the client directly or through a shell."""
+        program = first_program(pid)
+        if program <= 1 or (self._watched is not None and self._watched.is_of(program)):
+            return
+        if self._watched is not None:
+            self._watched.stop()
+        self._watched = ProcessWatch(program, ended)
+
+    # -- ends ------------------------------------------------------------------------------------
+
+    async def end(self, incoming: Incoming | None = None) -> None:
+        """Tell the plugins that the conversation is over, and send what is left.
+
+        Args:
+            incoming: The agent's own word; None where its process ended without one.
+        """
+        event = incoming.read if incoming is not None else None
+        if not isinstance(event, SessionEnd):
+            event = SessionEnd(session_id="?", agent=self.agent.name, cwd=self._cwd)
+        if incoming is None:
+            incoming = Incoming(ident="", event="", read=event, arrived=self._clock())
+        await self._spawn(self._dispatch(incoming, event))
+
+    async def close(self, deadline: Deadline) -> None:
+        """Finish what is under way and close the host; what is not sent stays in the journal."""
+        if self._watched is not None:
+            self._watched.stop()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=deadline.remaining() / 2)
+        if self.host is None or not self._ready.done():
+            return
+        if self._settling is not None:
+            self._settling.cancel()
+        lost = await self.host.close(deadline)
+        if not lost:
+            self._release(list(self._dispatched))
+
+    @property
+    def waiting(self) -> int:
+        """Captured entries that are not at the server yet."""
+        return self.host.waiting if self.host is not None else 0
+
+    def when_sent(self, then: Callable[[], Awaitable[None]]) -> None:
+        """Call back once nothing waits any more."""
+
+        async def poll() -> None:
+            while self.waiting:  # noqa: ASYNC110 - what waits may lie with a plugin, which has no event
+                await asyncio.sleep(SEND_POLL_SECONDS)
+            await then()
+
+        # Not among the tasks: `then` closes this session, which waits for those.
+        self._sent = asyncio.create_task(poll())
+
+    def row(self) -> dict[str, object]:
+        """Return what there is to know about the session, for people."""
+        return {
+            "agent": self.agent.name,
+            "session_id": self._session_id,
+            "pid": self._watched.pid if self._watched is not None else None,
+            "cwd": self._cwd,
+            "began": self._began,
+            "last_event": self._last,
+            "waiting": self.waiting,
+            "kept": len(self._dispatched),
+        }
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    @property
+    def _recall_seconds(self) -> float:
+        return self.host.core.recall_timeout_ms / 1000 if self.host is not None else LOAD_SECONDS
+
+    async def _make_host(self, after: asyncio.Task[None] | None) -> None:
+        if after is not None:
+            await asyncio.wait({after})
+        worker = Worker(f"host of {self._session_id}")
+        made = worker.submit(
+            lambda: Host(
+                self.agent.name,
+                environ=self._environ,
+                session_id=self._session_id,
+                cwd=self._cwd,
+                max_context_bytes=self.agent.max_context_bytes,
+                clock=self._clock,
+            )
+        )
+        worker.stop()
+        done = await asyncio.wrap_future(made)
+        if done.error is not None:
+            _LOG.error("no host for %s: %s", self._session_id, type(done.error).__name__)
+            return
+        host: Host = done.result
+        await host.start()
+        self.host = host
+
+    async def _dispatch(self, incoming: Incoming, event: Event) -> str:
+        """Pass an event to the host, in order, and return the agent's answer."""
+        empty = self.agent.empty(incoming.event)
+        async with self._order:
+            host = await self.ready()
+            if host is None:
+                return empty  # the event stays in the journal
+            event = replace(event, session_id=host.session.session_id)
+            deadline = None
+            if isinstance(event, UserPromptSubmit):
+                # Made before the plugins were imported, it would have nothing left to recall in.
+                begun = max(incoming.arrived, self._clock() - MARGIN_SECONDS)
+                deadline = Deadline(begun + self._recall_seconds, self._clock)
+            work = self._spawn(attempt_await(host.dispatch(event, deadline)))
+            if not isinstance(event, UserPromptSubmit):
+                await asyncio.wait({work})
+        done = await work
+        if done.error is not None:
+            _LOG.error("%s failed: %s", incoming.event, type(done.error).__name__)
+        self._settle(incoming.ident)
+        if not incoming.waits:
+            return empty
+        notice = " ".join(each.text for each in host.notices.take())
+        context = done.result.context if done.result is not None else ""
+        answer = attempt(self.agent.answer, incoming.event, context, notice)
+        return answer.result if isinstance(answer.result, str) else empty
+
+    def _settle(self, ident: str) -> None:
+        """Release the event from the journal once nothing of it can be lost."""
+        if ident:
+            self._dispatched.append(ident)
+        if self._settling is None or self._settling.done():
+            self._settling = asyncio.create_task(self._settle_all())
+
+    async def _settle_all(self) -> None:
+        while self._dispatched and self.host is not None:
+            batch = list(self._dispatched)
+            await self.host.background.settle(Deadline.after(SETTLE_SECONDS, self._clock))
+            if self.host.waiting:
+                await asyncio.sleep(SEND_POLL_SECONDS)
+            else:
+                self._release(batch)
+
+    def _release(self, idents: list[str]) -> None:
+        for ident in idents:
+            self._journal.discard(ident)
+        self._dispatched = [each for each in self._dispatched if each not in idents]
+
+    def _spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _decisive(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: environ[name] for name in environ if name.startswith(_DECISIVE)}

@@ -1,0 +1,153 @@
+"""What goes over the daemon's socket: how a request opens, and how an event is answered.
+
+A request opens with the line ``cognee-hooks <version> <kind> <length>`` and a block of that length:
+fields separated by NUL (id, agent, event, process id of whoever called the client, working
+directory, an empty one), then the environment as ``NAME=value`` fields. The kind tells what
+follows:
+
+* ``hook``: the event's payload, until the JSON document in it is complete. The answer begins with
+  ``+<milliseconds>`` once the event is taken, that is, on disk: the rest may take so long. Then
+  follow the length of the agent's answer, as a line, and the answer. ``-`` means that the event is
+  not wanted, ``!`` that a newer version calls, to which this daemon hands over.
+* ``channel``: lines of JSON both ways; see `cognee_hooks.daemon.channel`.
+* ``control``: one JSON object, answered by another one.
+
+The thin client, which can import nothing, writes the same opening by itself, and keeps events in
+the spool in the form of a ``hook`` request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from cognee_hooks.daemon.client import KEPT
+from cognee_hooks.errors import CogneeHooksError
+
+MAX_BLOCK = 4 * 1024 * 1024
+"""Largest environment; Linux takes about half of it."""
+MAX_LINE = 200
+REFUSED = b"-\n"
+HANDOVER = b"!\n"
+
+_LINE = re.compile(rb"cognee-hooks ([0-9A-Za-z.+]{1,40}) (hook|channel|control) ([0-9]{1,8})\n")
+_IDENT = re.compile(r"[0-9]{1,24}-[0-9]{1,10}(?:-[0-9]{1,10})?")
+_FIXED = 5
+
+
+class BadRequest(CogneeHooksError):
+    """What a peer sent is no request; the message names what is wrong, never its content."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a request opens.
+
+    Attributes:
+        version: Version of the client.
+        kind: ``hook``, ``channel`` or ``control``.
+        ident: Names the event; ids sort by time.
+        agent: Short name of the agent.
+        event: The agent's name of the event.
+        pid: The process that called the client.
+        cwd: The client's working directory, or "".
+        environ: The client's environment.
+    """
+
+    version: str
+    kind: str
+    ident: str
+    agent: str
+    event: str
+    pid: int
+    cwd: str
+    environ: Mapping[str, str]
+
+    def kept(self) -> bytes:
+        """Return the opening in the form in which it is kept on disk, with our variables only."""
+        fields = [self.ident, self.agent, self.event, str(self.pid), self.cwd, ""]
+        fields += [f"{name}={self.environ[name]}" for name in self.environ if name.startswith(KEPT)]
+        block = "\0".join(fields).encode("utf-8", "surrogateescape")
+        return f"cognee-hooks {self.version} {self.kind} {len(block)}\n".encode() + block
+
+
+async def read_opening(reader: asyncio.StreamReader) -> Opening:
+    """Read the opening of a request.
+
+    Raises:
+        BadRequest: It is none.
+    """
+    try:
+        line = await reader.readuntil(b"\n")
+        version, kind, length = _parse_line(line)
+        block = await reader.readexactly(length)
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+        raise BadRequest("the opening is not complete") from error
+    return _parse_block(version, kind, block)
+
+
+def split_record(record: bytes) -> tuple[Opening, bytes]:
+    """Take a request apart that was kept on disk.
+
+    Returns:
+        The opening, and the payload.
+
+    Raises:
+        BadRequest: It is none.
+    """
+    line, end, rest = record.partition(b"\n")
+    version, kind, length = _parse_line(line + end)
+    if len(rest) < length:
+        raise BadRequest("the opening is not complete")
+    return _parse_block(version, kind, rest[:length]), rest[length:]
+
+
+def taken(milliseconds: int) -> bytes:
+    """Return the head of an answer: the event is taken, the rest may take so long."""
+    return b"+%d\n" % milliseconds
+
+
+def answer(text: str) -> bytes:
+    """Return the rest of an answer."""
+    data = text.encode("utf-8", "replace")
+    return b"%d\n" % len(data) + data
+
+
+def is_newer(version: str, than: str) -> bool:
+    """Tell whether a version comes after another one; what is no version never does."""
+    return _numbers(version) > _numbers(than)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    parts = re.match(r"[0-9.]*", version)
+    return tuple(int(each) for each in (parts[0] if parts else "").split(".") if each)
+
+
+def _parse_line(line: bytes) -> tuple[str, str, int]:
+    found = _LINE.fullmatch(line)
+    if not found or int(found[3]) > MAX_BLOCK:
+        raise BadRequest("the first line is not ours")
+    return found[1].decode(), found[2].decode(), int(found[3])
+
+
+def _parse_block(version: str, kind: str, block: bytes) -> Opening:
+    fields = block.decode("utf-8", "surrogateescape").split("\0")
+    if len(fields) <= _FIXED or fields[_FIXED]:
+        raise BadRequest("fields are missing")
+    ident, agent, event, pid, cwd = fields[:_FIXED]
+    if not _IDENT.fullmatch(ident) or not pid.isascii() or not pid.isdigit():
+        raise BadRequest("the id or the process id is none")
+    pairs = (field.partition("=") for field in fields[_FIXED + 1 :])
+    return Opening(
+        version=version,
+        kind=kind,
+        ident=ident,
+        agent=agent,
+        event=event,
+        pid=int(pid),
+        cwd=cwd if cwd.startswith("/") else "",
+        environ=MappingProxyType({name: value for name, mark, value in pairs if name and mark}),
+    )

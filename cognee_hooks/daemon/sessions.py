@@ -1,0 +1,226 @@
+"""The sessions that the daemon serves, each found by its agent and conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.daemon.live_session import Incoming, LiveSession
+from cognee_hooks.daemon.protocol import Opening
+from cognee_hooks.deadline import Clock, Deadline
+from cognee_hooks.guard import Worker, attempt
+from cognee_hooks.host import Host
+from cognee_hooks.payload import first_object
+from cognee_hooks.results import Origin
+from cognee_hooks.services.names import safe_session_id
+
+if TYPE_CHECKING:
+    from cognee_hooks.daemon.journal import Journal
+    from cognee_hooks.results import Agent
+
+IDLE_SECONDS = 30 * 60.0
+"""How long a session may be silent before it counts as ended; some ends are never told."""
+GRACE_SECONDS = 1.0
+"""How long events of an agent that has ended may still be on their way."""
+MAX_LINGERING = 20
+"""Ended sessions that are kept in memory until the server takes what they left."""
+
+_AGENT_SECONDS = 10.0
+_ENDED_REMEMBERED = 50
+_LOG = logging.getLogger(__name__)
+
+Key = tuple[str, str]
+
+
+class Sessions:
+    """All sessions of the daemon.
+
+    Args:
+        journal: Where events are kept until nothing of them can be lost.
+        clock: Monotonic seconds.
+        idle_seconds: How long a session may be silent.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        clock: Clock = time.monotonic,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self.last_event = clock()
+        self._journal = journal
+        self._clock = clock
+        self._idle_seconds = idle_seconds
+        self._live: dict[Key, LiveSession] = {}
+        self._ending: dict[Key, asyncio.Task[None]] = {}
+        self._lingering: deque[LiveSession] = deque()
+        self._ended: deque[Key] = deque(maxlen=_ENDED_REMEMBERED)
+        self._agents: dict[str, Agent] = dict(BUILT_IN)
+        self._timers: dict[Key, asyncio.TimerHandle] = {}
+
+    # -- events ----------------------------------------------------------------------------------
+
+    async def agent_of(self, opening: Opening) -> Agent | None:
+        """Return the adapter of an event's agent; None where no agent has this name."""
+        name = opening.agent
+        if name not in self._agents:
+            # Only a host knows the agents that plugins bring.
+            worker = Worker(f"agents for {name}")
+            made = worker.submit(attempt, lambda: Host(name, environ=opening.environ))
+            worker.stop()
+            try:
+                async with asyncio.timeout(_AGENT_SECONDS):
+                    outcome = (await asyncio.wrap_future(made)).result
+            except TimeoutError:
+                return None
+            if outcome.result is None:
+                return None
+            self._agents.update(outcome.result.registered.agents)
+        return self._agents.get(name)
+
+    def keep(self, opening: Opening, payload: bytes) -> bool:
+        """Put an event into the journal; tells whether it is new."""
+        self.last_event = self._clock()
+        try:
+            return self._journal.add(opening, payload)
+        except OSError as error:
+            # It is worked on all the same; only a kill could lose it now.
+            _LOG.warning("event %s is not on disk: %s", opening.ident, error)
+            return True
+
+    def session_of(self, agent: Agent, opening: Opening, origin: Origin) -> LiveSession:
+        """Return the session that an event belongs to; it begins here if it is not live."""
+        key = _key(agent, origin, opening.pid)
+        session = self._live.get(key)
+        if session is not None and not session.fits(opening.environ):
+            # The same conversation goes on under other settings, with a new agent process.
+            self._end(key)
+            session = None
+        if session is None:
+            session = LiveSession(
+                agent,
+                key[1],
+                cwd=origin.cwd or opening.cwd,
+                environ=opening.environ,
+                journal=self._journal,
+                after=self._ending.get(key),
+                clock=self._clock,
+            )
+            self._live[key] = session
+        session.watch(opening.pid, lambda: self._set_timer(key, GRACE_SECONDS))
+        self._set_timer(key, self._idle_seconds)
+        return session
+
+    def is_over(self, agent: Agent, origin: Origin) -> bool:
+        """Tell whether the session has just been ended because its agent was gone."""
+        key = _key(agent, origin)
+        return key not in self._live and key in self._ended
+
+    def agent_ended(self, agent: Agent, origin: Origin) -> None:
+        """Note that an agent is gone, which ends its session if it has not ended."""
+        if (key := _key(agent, origin)) in self._live:
+            self._set_timer(key, GRACE_SECONDS)
+
+    async def handle(self, session: LiveSession, incoming: Incoming) -> str:
+        """Pass an event on to its session, and return the agent's answer."""
+        if incoming.ends_session:
+            for key in [key for key, each in self._live.items() if each is session]:
+                self._end(key, incoming)
+            return session.agent.empty(incoming.event)
+        return await session.handle(incoming)
+
+    async def take_up(self) -> None:
+        """Go on with the events that an earlier daemon, or no daemon, left behind."""
+        for opening, payload in [*self._journal.pending(), *self._journal.spooled()]:
+            await self._replay(opening, payload)
+
+    async def take_up_spool(self) -> None:
+        """Go on with the events that clients have spooled meanwhile."""
+        for opening, payload in self._journal.spooled():
+            await self._replay(opening, payload)
+
+    async def _replay(self, opening: Opening, payload: bytes) -> None:
+        document = first_object(payload, ended=True)
+        agent = await self.agent_of(opening) if document is not None else None
+        if document is None or agent is None:
+            _LOG.warning("event %s of %r cannot be used", opening.ident, opening.agent)
+            self._journal.discard(opening.ident)
+            return
+        session = self.session_of(agent, opening, origin_of(agent, document))
+        await self.handle(session, Incoming.of(agent, opening, document, replayed=True))
+
+    # -- ends ------------------------------------------------------------------------------------
+
+    async def close(self, deadline: Deadline) -> None:
+        """End the daemon's work on all sessions, which go on with the next daemon."""
+        for timer in self._timers.values():
+            timer.cancel()
+        sessions = [*self._live.values(), *self._lingering]
+        self._live.clear()
+        self._lingering.clear()
+        work = [session.close(deadline) for session in sessions] + [*self._ending.values()]
+        if work:
+            tasks = [asyncio.ensure_future(each) for each in work]
+            await asyncio.wait(tasks, timeout=deadline.remaining())
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return what there is to know about each session, for people."""
+        return [session.row() for session in [*self._live.values(), *self._lingering]]
+
+    @property
+    def kept(self) -> int:
+        """Events that are in the journal."""
+        return len(self._journal)
+
+    def _set_timer(self, key: Key, seconds: float) -> None:
+        if key in self._timers:
+            self._timers.pop(key).cancel()
+        loop = asyncio.get_running_loop()
+        self._timers[key] = loop.call_later(seconds, self._end, key)
+
+    def _end(self, key: Key, incoming: Incoming | None = None) -> None:
+        """End a session in the background."""
+        if key in self._timers:
+            self._timers.pop(key).cancel()
+        session = self._live.pop(key, None)
+        if session is None:
+            return
+        self._ended.append(key)
+        task = asyncio.create_task(self._finish(session, incoming))
+        self._ending[key] = task
+        task.add_done_callback(lambda _: self._ending.pop(key, None))
+
+    async def _finish(self, session: LiveSession, incoming: Incoming | None) -> None:
+        await session.end(incoming)
+        if not session.waiting:
+            await session.close(Deadline.after(GRACE_SECONDS, self._clock))
+            return
+        # What it could not send goes out when the server is back.
+        session.when_sent(lambda: self._sent(session))
+        self._lingering.append(session)
+        if len(self._lingering) > MAX_LINGERING:
+            oldest = self._lingering.popleft()
+            await oldest.close(Deadline.after(0, self._clock))
+
+    async def _sent(self, session: LiveSession) -> None:
+        if session in self._lingering:
+            self._lingering.remove(session)
+            await session.close(Deadline.after(GRACE_SECONDS, self._clock))
+
+
+def origin_of(agent: Agent, document: Mapping[str, Any]) -> Origin:
+    """Return where a payload comes from; nowhere, if the adapter fails on it."""
+    done = attempt(agent.origin, document)
+    return done.result if isinstance(done.result, Origin) else Origin()
+
+
+def _key(agent: Agent, origin: Origin, pid: int = 0) -> Key:
+    """Return what a session is found by; the calling process stands in for a conversation."""
+    own = origin.conversation or str(pid)
+    return agent.name, safe_session_id(f"{agent.session_prefix}_{own}")

@@ -1,0 +1,111 @@
+"""Talks with a program in lines of JSON, within a deadline."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+    from cognee_hooks.deadline import Deadline
+
+MAX_LINE = 4 * 1024 * 1024
+"""Longest line that a program may answer, in bytes."""
+
+_GRACE_SECONDS = 2.0
+
+
+class JsonLines:
+    """A conversation with a program that runs.
+
+    Args:
+        process: The program, with pipes as standard input and output.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message.
+
+        Raises:
+            OSError: The program does not listen any more.
+        """
+        pipe = self._process.stdin
+        assert pipe is not None  # noqa: S101 -- made with a pipe
+        pipe.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        await pipe.drain()
+
+    async def receive(self) -> dict[str, Any]:
+        """Return the next message; lines that are no JSON objects are passed over.
+
+        Raises:
+            EOFError: The program says no more.
+            ValueError: A line is too long.
+        """
+        pipe = self._process.stdout
+        assert pipe is not None  # noqa: S101 -- made with a pipe
+        while line := await pipe.readline():
+            with suppress(ValueError, RecursionError):
+                message = json.loads(line)
+                if isinstance(message, dict):
+                    return message
+        raise EOFError("the program ended")
+
+    async def close(self) -> None:
+        """Tell the program that nothing more comes, and wait a little for its end."""
+        import asyncio
+
+        pipe = self._process.stdin
+        assert pipe is not None  # noqa: S101 -- made with a pipe
+        pipe.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE_SECONDS):
+                await self._process.wait()
+
+
+@asynccontextmanager
+async def talking_to(
+    argv: Sequence[str], *, deadline: Deadline, env: Mapping[str, str], cwd: Path
+) -> AsyncIterator[JsonLines]:
+    """Start a program for the length of a block; it and all that it started end with the block.
+
+    What it writes as errors is thrown away.
+
+    Args:
+        argv: Program and arguments; no shell is involved.
+        deadline: When to give up.
+        env: Its whole environment.
+        cwd: Its working directory.
+
+    Raises:
+        OSError: The program cannot be started.
+        TimeoutError: The deadline passed.
+    """
+    import asyncio
+
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=dict(env),
+        cwd=cwd,
+        limit=MAX_LINE,
+        start_new_session=True,
+    )
+    talk = JsonLines(process)
+    try:
+        async with asyncio.timeout(deadline.remaining()):
+            yield talk
+            await talk.close()
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
