@@ -3,6 +3,7 @@
 ::
 
     CogneeHooksError
+    ├── InstallRefused          an agent's files cannot be changed safely; nothing was changed
     ├── PluginError             a plugin cannot be used; says which and why
     │   └── PluginRefused       it breaks a rule of the framework
     ├── RedactionFailed         a payload could not be made safe and was dropped
@@ -21,6 +22,13 @@ from enum import StrEnum
 
 class CogneeHooksError(Exception):
     """Base of everything that this package raises on purpose."""
+
+
+class InstallRefused(CogneeHooksError):
+    """An agent's files cannot be changed safely.
+
+    The message says which file, where in it, and what to do; nothing was changed.
+    """
 
 
 class PluginError(CogneeHooksError):

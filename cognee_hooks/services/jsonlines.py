@@ -8,9 +8,10 @@ import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
     from asyncio.subprocess import Process
 
     from cognee_hooks.deadline import Deadline
@@ -25,11 +26,14 @@ class JsonLines:
     """A conversation with a program that runs.
 
     Args:
-        process: The program, with pipes as standard input and output.
+        process: The program.
     """
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        # The program is started with pipes for both.
+        self._input = cast("StreamWriter", process.stdin)
+        self._output = cast("StreamReader", process.stdout)
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Send a message.
@@ -37,10 +41,8 @@ class JsonLines:
         Raises:
             OSError: The program does not listen any more.
         """
-        pipe = self._process.stdin
-        assert pipe is not None  # noqa: S101 -- made with a pipe
-        pipe.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
-        await pipe.drain()
+        self._input.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        await self._input.drain()
 
     async def receive(self) -> dict[str, Any]:
         """Return the next message; lines that are no JSON objects are passed over.
@@ -49,9 +51,7 @@ class JsonLines:
             EOFError: The program says no more.
             ValueError: A line is too long.
         """
-        pipe = self._process.stdout
-        assert pipe is not None  # noqa: S101 -- made with a pipe
-        while line := await pipe.readline():
+        while line := await self._output.readline():
             with suppress(ValueError, RecursionError):
                 message = json.loads(line)
                 if isinstance(message, dict):
@@ -62,9 +62,7 @@ class JsonLines:
         """Tell the program that nothing more comes, and wait a little for its end."""
         import asyncio
 
-        pipe = self._process.stdin
-        assert pipe is not None  # noqa: S101 -- made with a pipe
-        pipe.close()
+        self._input.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_SECONDS):
                 await self._process.wait()

@@ -1,0 +1,21 @@
+"""Sets agents up to call us, and takes that back, without touching anybody else's words.
+
+An installer answers with a `Plan`; `cognee_hooks.install.engine` shows it and carries it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from cognee_hooks.install import claude_code, codex, pi
+from cognee_hooks.install.plan import Installer
+
+INSTALLERS: Mapping[str, Installer] = MappingProxyType(
+    {
+        claude_code.NAME: claude_code.ClaudeCode(),
+        codex.NAME: codex.Codex(),
+        pi.NAME: pi.Pi(),
+    }
+)
+"""The agents that can be set up, by name."""
