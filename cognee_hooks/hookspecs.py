@@ -347,7 +347,11 @@ def cognee_register_tools() -> Any:
 def cognee_register_agents() -> Agent | list[Agent] | None:
     """Add adapters for agents.
 
-    Called once at start.
+    Called once at start. An adapter says which of the agent's hook events it wants, reads their
+    payloads into events, and writes what plugins found into the answer that the agent takes; it
+    holds no state and raises for no payload. From then on ``cognee-hooks run <name> <event>``
+    passes an event of that agent on. `cognee_hooks.testing.agent_conformance` is the manual for
+    authors and the test that every adapter should pass.
 
     Returns:
         An `Agent`, a list of them, or None.

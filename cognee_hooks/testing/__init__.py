@@ -1,0 +1,1 @@
+"""What authors of plugins and agents test their work with."""

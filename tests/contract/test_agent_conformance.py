@@ -1,0 +1,194 @@
+"""Every built-in agent keeps the promises of the conformance kit, through its hook command.
+
+Besides that, the protocol and latency cases that once went wrong for users: hundreds of prompts
+without a server, pipes that stay open, a host that takes one exact shape, and a slow server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognee_hooks.agents import BUILT_IN, VERIFIED, session_id_of
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.events import UserPromptSubmit
+from cognee_hooks.host import Host
+from cognee_hooks.results import Agent
+from cognee_hooks.testing.agent_conformance import (
+    RUN,
+    SHAPES,
+    STATES,
+    Limits,
+    Problem,
+    State,
+    check_agent,
+)
+from cognee_hooks.testing.states import CLOSED
+from tests.support.agent_samples import samples_of
+
+PRINTING = [agent for agent in BUILT_IN.values() if agent.name in SHAPES]
+ENVIRON = {"PYTHONPATH": str(Path(__file__).parents[2])}
+LIMITS = Limits(parallel=6)
+OUTAGE = "=== Cognee memory: recall skipped ({}) ==="
+IDLE_SECONDS = 2.0
+START_UP = 3.0
+
+agents = pytest.mark.parametrize("agent", PRINTING, ids=lambda agent: agent.name)
+all_but_codex = pytest.mark.parametrize(
+    "agent", [each for each in PRINTING if each.name != "codex"], ids=lambda agent: agent.name
+)
+
+
+def states(*names: str) -> list[State]:
+    chosen = [state for state in STATES if state.name in names]
+    assert len(chosen) == len(names)
+    return chosen
+
+
+def conforms(agent: Agent, **options: Any) -> list[Problem]:
+    return check_agent(
+        agent, samples_of(agent.name), command=RUN, environ=ENVIRON, limits=LIMITS, **options
+    )
+
+
+def prompt_event(agent: Agent) -> tuple[str, dict[str, Any]]:
+    """The agent's prompt event and a payload of it that the user typed."""
+    for event, payloads in samples_of(agent.name).items():
+        for payload in payloads:
+            read = agent.read(event, payload, session_id="s")
+            if isinstance(read, UserPromptSubmit) and not read.machine_made and not read.agent_id:
+                return event, dict(payload)
+    raise AssertionError("no prompt among the samples")
+
+
+def test_it_is_said_of_every_agent_how_it_was_verified():
+    assert set(VERIFIED) == set(BUILT_IN)
+    how = {"driven live", "replayed from captures", "by contract only"}
+    assert set(VERIFIED.values()) <= how
+
+
+@agents
+def test_the_adapter_keeps_the_rules(agent):
+    assert check_agent(agent, samples_of(agent.name)) == []
+
+
+@all_but_codex
+def test_prompts_get_the_right_answer_in_every_state(agent):
+    event, _ = prompt_event(agent)
+    assert conforms(agent, events=[event]) == []
+
+
+@all_but_codex
+def test_a_whole_session_goes_well_with_and_without_a_server(agent):
+    assert conforms(agent, states=states("offline", "plugin prints")) == []
+
+
+def test_codex_gets_what_it_takes_on_every_event_in_every_state():
+    # One key too many, or a line of text, and it drops the whole answer.
+    assert conforms(BUILT_IN["codex"]) == []
+
+
+# -- three hundred prompts without a server -------------------------------------------------------
+
+
+@agents
+async def test_three_hundred_prompts_without_a_server_are_all_let_through(
+    agent, isolated_environment
+):
+    event, payload = prompt_event(agent)
+    environ = {"HOME": str(isolated_environment), "COGNEE_BASE_URL": CLOSED, "COGNEE_API_KEY": "k"}
+    session = session_id_of(agent, payload)
+    slowest, told = 0.0, set()
+    for _ in range(300):
+        started = time.monotonic()
+        # A host of its own each, as each prompt has a process of its own.
+        host = Host(agent.name, environ=environ, session_id=session, entry_points=())
+        prompt = await host.dispatch(
+            agent.read(event, payload, session_id=session), Deadline.after(4)
+        )
+        answer = agent.answer(event, prompt.context, "")
+        assert SHAPES[agent.name].problem(event, answer) == ""
+        told.add(prompt.context)
+        assert await host.close(Deadline.after(4)) == 0
+        slowest = max(slowest, time.monotonic() - started)
+    lines = {OUTAGE.format(why) for why in ("server unreachable", "circuit breaker open")}
+    assert told == (lines if event in SHAPES[agent.name].context else {""})
+    assert slowest < 4
+
+
+# -- pipes that stay open -------------------------------------------------------------------------
+
+
+async def hook(agent: Agent, event: str, data: bytes) -> tuple[int | None, bytes, float]:
+    """Run a hook whose standard input stays open behind what is written."""
+    values = {"{agent}": agent.name, "{event}": event}
+    started = time.monotonic()
+    process = await asyncio.create_subprocess_exec(
+        *(values.get(part, part) for part in RUN),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, **ENVIRON, "COGNEE_BASE_URL": CLOSED, "COGNEE_API_KEY": "k"},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(data)
+    try:
+        async with asyncio.timeout(30):
+            out = await process.stdout.read()
+            await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        process.stdin.close()
+    return process.returncode, out, time.monotonic() - started
+
+
+async def test_a_payload_counts_as_soon_as_it_is_complete():
+    for agent in PRINTING:
+        event, payload = prompt_event(agent)
+        code, out, seconds = await hook(agent, event, json.dumps(payload).encode())
+        assert code == 0
+        assert SHAPES[agent.name].problem(event, out.decode()) == ""
+        assert (b"server unreachable" in out) is (event in SHAPES[agent.name].context)
+        assert seconds < IDLE_SECONDS
+
+
+@pytest.mark.parametrize("data", [b"", b'{"session_id": "s1", "prom'], ids=["nothing", "half"])
+async def test_a_pipe_that_says_nothing_is_given_up(data):
+    runs = await asyncio.gather(*(hook(agent, prompt_event(agent)[0], data) for agent in PRINTING))
+    for agent, (code, out, seconds) in zip(PRINTING, runs, strict=True):
+        assert code == 0
+        assert out.decode() == agent.empty(prompt_event(agent)[0])
+        assert seconds < IDLE_SECONDS + START_UP
+
+
+# -- a slow server --------------------------------------------------------------------------------
+
+
+@agents
+async def test_the_search_for_a_key_shares_the_budget_of_the_prompt(agent, isolated_environment):
+    # No key is set, so one has to be asked for; every route answers after ten seconds.
+    event, payload = prompt_event(agent)
+    read = agent.read(event, payload, session_id="s")
+    with states("slow")[0].server() as server:
+        environ = {
+            "HOME": str(isolated_environment),
+            "COGNEE_LOCAL_API_URL": server.url,
+            "COGNEE_RECALL_TIMEOUT_MS": "600",
+        }
+        host = Host(agent.name, environ=environ, session_id="s", entry_points=())
+        started = time.monotonic()
+        prompt = await host.dispatch(read)
+        seconds = time.monotonic() - started
+        await host.close(Deadline.after(0.2))
+    assert seconds < 1.2
+    wanted = event in SHAPES[agent.name].context
+    assert prompt.context == (OUTAGE.format("server not responding") if wanted else "")
