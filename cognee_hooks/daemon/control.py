@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from cognee_hooks.daemon import client
+from cognee_hooks.daemon import thin_client
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.payload import first_object
 from cognee_hooks.services.process import is_alive
@@ -31,12 +31,12 @@ def ask(folder: Path, verb: str) -> Mapping[str, Any] | None:
         The answer; None where no daemon answers.
     """
     try:
-        connection = client.connect(os.fsencode(folder))
+        connection = thin_client.connect(os.fsencode(folder))
     except OSError:
         return None
     with closing(connection):
         connection.settimeout(ANSWER_SECONDS)
-        opening = client.compose("control", "", "", {})
+        opening = thin_client.compose("control", "", "", {})
         try:
             connection.sendall(opening + json.dumps({"do": verb}).encode())
             data = b""
@@ -64,6 +64,6 @@ def start(folder: Path, environ: Mapping[str, str], deadline: Deadline) -> Mappi
     """Start a daemon if none runs, and return its status; None where it does not come up."""
     raw = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
     while (reply := ask(folder, "status")) is None and not deadline.expired:
-        client.start_daemon(os.fsencode(folder), raw)
+        thin_client.start_daemon(os.fsencode(folder), raw)
         time.sleep(0.05)
     return reply

@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cognee_hooks.daemon.client import VERSION
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
 from cognee_hooks.daemon.sessions import Sessions
+from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.daemon.watchdog import Watchdog
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.crypto import Sealer

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from cognee_hooks.daemon.client import KEPT
+from cognee_hooks.daemon.thin_client import KEPT
 from cognee_hooks.errors import CogneeHooksError
 
 MAX_BLOCK = 4 * 1024 * 1024

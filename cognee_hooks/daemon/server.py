@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cognee_hooks.daemon.client import NESTED, STATUS, VERSION
 from cognee_hooks.daemon.live_session import Incoming, LiveSession
 from cognee_hooks.daemon.protocol import (
     HANDOVER,
@@ -28,6 +27,7 @@ from cognee_hooks.daemon.protocol import (
     taken,
 )
 from cognee_hooks.daemon.sessions import Sessions, origin_of
+from cognee_hooks.daemon.thin_client import NESTED, STATUS, VERSION
 from cognee_hooks.payload import MAX_BYTES, first_object
 from cognee_hooks.results import Origin
 

@@ -1,0 +1,333 @@
+"""The thin client: hands one event of an agent to the daemon, and prints what it answers.
+
+An agent starts it for every event (see ``client.py``), so it imports only what a bare interpreter
+has built in; whatever costs more is imported where it is needed. It understands nothing of what it
+passes on: the daemon decides when the document on standard input is complete, and what the answer
+is.
+
+Where no daemon takes the event it starts one and keeps the event in the spool, from where the
+daemon takes it up. Then, and whenever anything goes wrong, it prints EMPTY, the agent's answer that
+changes nothing. It prints nothing else, and its exit code is always 0.
+"""
+
+import _socket
+import posix
+import select
+import sys
+import time
+
+VERSION = "0.1.0"
+"""Version of the package; `pyproject.toml` reads it here, because this file can import nothing."""
+NESTED = b"COGNEE_HOOKS_NESTED"
+"""Set for agents that work for us, so that they are not captured in turn."""
+KEPT = ("COGNEE_", "CLAUDE_P", "CODEX_HOME", "EMBEDDING_", "HOME", "LLM_", "PATH", "PI_", "XDG_")
+"""Beginnings of the names of variables that are kept on disk with an event; the rest may be secret
+and is not ours."""
+STATUS = "statusLine"
+"""The event that asks for the status line; nothing is lost when nobody answers."""
+START = "start"
+"""The event that only makes sure that a daemon runs."""
+
+LIMIT = 8.0
+"""Seconds that the client takes at most, unless the daemon asks for more in its answer's head."""
+TAKE_SECONDS = 1.5
+"""Longest that a daemon may take to say that it has the event, once that is complete."""
+IDLE_SECONDS = 2.0
+"""How long standard input may say nothing before it is given up."""
+BOOT_SECONDS = 4.0
+"""How long an event that the model waits for waits for a daemon that is being started."""
+MAX_BYTES = 32 * 1024 * 1024
+"""Largest payload that is kept without a daemon."""
+_CHUNK = 1024 * 1024
+
+
+class Refused(Exception):
+    """The daemon does not want the event."""
+
+
+def run(agent: str, event: str, empty: str = "") -> bytes:
+    """Pass the event on and return what to print, as bytes."""
+    environ = posix.environ
+    nothing = empty.encode("utf-8", "surrogateescape")
+    if NESTED in environ:
+        return nothing
+    received = bytearray()
+    until = time.monotonic() + LIMIT
+    try:
+        folder = daemon_folder(environ)
+        opening = compose("hook", agent, event, environ)
+        connection: _socket.socket | None
+        try:
+            connection = connect(folder)
+        except OSError:
+            start_daemon(folder, environ)
+            if event in (START, STATUS):
+                return nothing
+            connection = _started(folder, event, until)
+        if connection is not None:
+            try:
+                return exchange(connection, opening, received, until)
+            except OSError:
+                start_daemon(folder, environ)
+        if event not in (START, STATUS):
+            complete(received, until)
+            spool(folder, compose("hook", agent, event, environ, KEPT), bytes(received))
+    except (OSError, Refused, ValueError, LookupError):
+        pass  # nobody is there to be told, and the agent must not be disturbed
+    return nothing
+
+
+def _started(folder: bytes, event: str, until: float) -> _socket.socket | None:
+    """Wait for the daemon that is being started, if the model waits for the event; None if not."""
+    lowered = event.lower()
+    if "start" in lowered or "prompt" in lowered or "before" in lowered:
+        until = min(until, time.monotonic() + BOOT_SECONDS)
+        while time.monotonic() < until:
+            time.sleep(0.02)
+            try:
+                return connect(folder)
+            except OSError:
+                pass
+    return None
+
+
+def compose(
+    kind: str,
+    agent: str,
+    event: str,
+    environ: dict[bytes, bytes],
+    names: tuple[str, ...] = ("",),
+) -> bytes:
+    """Return the opening of a request; `cognee_hooks.daemon.protocol` describes it."""
+    try:
+        cwd = posix.getcwd().encode("utf-8", "surrogateescape")
+    except OSError:
+        cwd = b""  # the folder is gone
+    ident = f"{time.time_ns():020d}-{posix.getpid()}"
+    words = [each.encode("utf-8", "surrogateescape") for each in (ident, agent, event)]
+    fields = [*words, b"%d" % posix.getppid(), cwd, b""]
+    begins = tuple(name.encode() for name in names)
+    fields += [name + b"=" + environ[name] for name in environ if name.startswith(begins)]
+    block = b"\0".join(fields)
+    return b"cognee-hooks %b %b %d\n" % (VERSION.encode(), kind.encode(), len(block)) + block
+
+
+def daemon_folder(environ: dict[bytes, bytes]) -> bytes:
+    """Return the daemon's folder, as bytes; `cognee_hooks.services.paths` has the same rule."""
+    home = environ.get(b"HOME", b"")
+    if not home.startswith(b"/"):
+        import pwd
+
+        home = pwd.getpwuid(posix.getuid()).pw_dir.encode()
+    state = environ.get(b"COGNEE_HOOKS_STATE_DIR", b"").strip() or b"~/.cognee-plugin/hooks"
+    if state == b"~" or state.startswith(b"~/"):
+        state = home + state[1:]
+    return (state if state.startswith(b"/") else home + b"/" + state) + b"/daemon"
+
+
+def connect(folder: bytes) -> _socket.socket:
+    """Return a connection to the daemon.
+
+    Raises:
+        OSError: Nobody listens, or somebody who is not us.
+    """
+    here = posix.open(".", posix.O_RDONLY)
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(TAKE_SECONDS)
+    try:
+        # The address of a socket must be short, and a folder may have a long name.
+        posix.chdir(folder)
+        connection.connect("socket")
+    finally:
+        posix.fchdir(here)
+        posix.close(here)
+    # Linux: struct ucred (pid, uid, gid); macOS: struct xucred (version, uid, ...).
+    level, name = (1, 17) if sys.platform == "linux" else (0, 1)
+    peer = connection.getsockopt(level, name, 12)
+    if int.from_bytes(peer[4:8], sys.byteorder) != posix.geteuid():
+        raise OSError("another user's daemon")
+    return connection
+
+
+def exchange(
+    connection: _socket.socket, opening: bytes, received: bytearray, until: float
+) -> bytes:
+    """Send the event as it comes in, and return the daemon's answer, as bytes.
+
+    Args:
+        connection: A connection to the daemon.
+        opening: The request's beginning.
+        received: What is read from standard input is added to it; what is in it is sent first.
+        until: When to give up, unless the daemon takes the event and asks for more time.
+
+    Raises:
+        OSError: The daemon did not take the event.
+        Refused: It took it and did not answer, or does not want it.
+    """
+    connection.sendall(opening + received)
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    poll.register(0, select.POLLIN)
+    reading, taken, answer = True, False, bytearray()
+    while (left := until - time.monotonic()) > 0:
+        wait = left if taken else IDLE_SECONDS if reading else TAKE_SECONDS
+        ready = {each for each, _ in poll.poll(min(wait, left) * 1000)}
+        still_reading = reading
+        if connection.fileno() in ready:
+            if not (chunk := connection.recv(_CHUNK)):
+                break
+            answer += chunk
+            if not taken and b"\n" in answer:
+                until = time.monotonic() + _budget(answer)
+                taken, still_reading = True, False
+            if taken and (text := _whole(answer)) is not None:
+                return text
+        elif reading:
+            still_reading = _pass_on(connection, received, 0 in ready)
+        elif not taken:
+            break
+        if reading and not still_reading:
+            poll.unregister(0)
+            reading = False
+    if taken:
+        raise Refused
+    raise OSError("the daemon did not take the event")
+
+
+def _pass_on(connection: _socket.socket, received: bytearray, ready: bool) -> bool:
+    """Send on what standard input has; tells whether more may come."""
+    chunk = posix.read(0, _CHUNK) if ready else b""
+    received += chunk
+    if chunk:
+        connection.sendall(chunk)
+    else:
+        connection.shutdown(_socket.SHUT_WR)
+    return bool(chunk)
+
+
+def _budget(answer: bytearray) -> float:
+    """Take the head off an answer, ``+<milliseconds>``, and return it in seconds."""
+    head, _, rest = bytes(answer).partition(b"\n")
+    answer[:] = rest
+    if head.startswith(b"-"):
+        raise Refused
+    if not head.startswith(b"+"):
+        raise OSError("the daemon hands over to another version")
+    return int(head[1:]) / 1000 + 1
+
+
+def _whole(answer: bytearray) -> bytes | None:
+    """Return the agent's answer, behind its length; None while it is not all there."""
+    size, end, text = bytes(answer).partition(b"\n")
+    return text if end and len(text) >= int(size) else None
+
+
+def complete(received: bytearray, until: float) -> None:
+    """Read on until the document on standard input is complete, ends, or nothing more comes.
+
+    Raises:
+        Refused: There is no document, or a larger one than is kept.
+    """
+    import json
+
+    decode = json.JSONDecoder().raw_decode
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    while len(received) <= MAX_BYTES:
+        if received.rstrip().endswith(b"}"):
+            try:
+                decode(received.decode("utf-8-sig", "replace").lstrip())
+            except (ValueError, RecursionError):
+                pass  # not complete yet
+            else:
+                return
+        ready = poll.poll(max(0.0, min(IDLE_SECONDS, until - time.monotonic())) * 1000)
+        chunk = posix.read(0, _CHUNK) if ready else b""
+        if not chunk:
+            break
+        received += chunk
+    raise Refused
+
+
+def spool(folder: bytes, opening: bytes, payload: bytes) -> None:
+    """Keep an event on disk for the daemon that comes next, private parts cut out."""
+    for each in (folder.rpartition(b"/")[0], folder, folder + b"/spool"):
+        make_folder(each)
+    name = opening.partition(b"\n")[2].partition(b"\0")[0]
+    path = folder + b"/spool/" + name
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW
+    file = posix.open(path + b".new", flags, 0o600)
+    data = memoryview(opening + without_private(payload))
+    while data:
+        data = data[posix.write(file, data) :]
+    posix.fsync(file)
+    posix.close(file)
+    posix.rename(path + b".new", path + b".event")
+
+
+def without_private(payload: bytes) -> bytes:
+    """Cut ``<private>`` parts out of JSON text, up to their end mark or the end of the string."""
+    kept = b""
+    while (found := payload.lower().find(b"<private>")) >= 0:
+        kept += payload[:found]
+        payload = payload[found + 9 :]
+        closing = payload.lower().find(b"</private>")
+        quote = -1
+        while (quote := payload.find(b'"', quote + 1)) >= 0:
+            before = payload[:quote]
+            if (len(before) - len(before.rstrip(b"\\"))) % 2 == 0:
+                break
+        if closing >= 0 and (quote < 0 or closing < quote):
+            payload = payload[closing + 10 :]
+        else:
+            payload = payload[quote:] if quote >= 0 else b""
+    return kept + payload
+
+
+def make_folder(path: bytes) -> None:
+    """Make a private folder, if it is not there."""
+    parent = path.rpartition(b"/")[0]
+    try:
+        posix.mkdir(path, 0o700)
+    except FileNotFoundError:
+        make_folder(parent)
+        posix.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
+
+
+def start_daemon(folder: bytes, environ: dict[bytes, bytes]) -> None:
+    """Start a daemon in the background, unless somebody is just doing that."""
+    import fcntl
+
+    make_folder(folder)
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    lock = posix.open(folder + b"/starting", flags, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return
+    # An agent waits for whoever holds its pipes, and a time limit ends the whole process group.
+    if posix.fork() == 0:
+        try:
+            posix.setsid()
+            null = posix.open("/dev/null", posix.O_RDWR)
+            for each in (0, 1, 2):
+                posix.dup2(null, each)
+            posix.set_inheritable(lock, True)
+            command = [sys.executable, "-P", "-m", "cognee_hooks.daemon", "--starting", str(lock)]
+            clean = {each: environ[each] for each in environ if not each.startswith(b"PYTHON")}
+            posix.execve(sys.executable, command, clean)
+        finally:
+            posix._exit(127)  # noqa: SLF001 - what `os._exit` is
+
+
+def main() -> None:
+    """Do the work, whatever happens; an agent reads some exit codes as an order."""
+    try:
+        data = run(*sys.argv[1:4])
+        while data:
+            data = data[posix.write(1, data) :]
+    finally:
+        # Leaves no time to clean up, and no way to complain.
+        posix._exit(0)  # noqa: SLF001 - what `os._exit` is
