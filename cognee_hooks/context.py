@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cognee_hooks.deadline import Clock, Deadline
+from cognee_hooks.dialogs import Dialogs
 from cognee_hooks.faults import DropReason, NoticeLevel
 from cognee_hooks.results import Lane, StoreReceipt, StoreRequest
 
@@ -45,6 +46,8 @@ class Session:
 
 class HostPort(Protocol):
     """What the host does for plugins."""
+
+    dialogs: Dialogs
 
     @property
     def waiting(self) -> int:
@@ -149,6 +152,32 @@ class PluginContext:
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Show the person at the agent one line, once a session."""
         self._host.say(text, level)
+
+    async def confirm(self, title: str, text: str, deadline: Deadline) -> bool:
+        """Ask the person at the agent a yes-or-no question.
+
+        Args:
+            title: The question, one line.
+            text: What it means, some lines at most.
+            deadline: When to take silence for a no.
+
+        Returns:
+            Whether the person said yes; False also where the agent cannot ask.
+        """
+        return await self._host.dialogs.confirm(title, text, deadline)
+
+    async def select(self, title: str, options: Sequence[str], deadline: Deadline) -> str | None:
+        """Let the person at the agent choose.
+
+        Args:
+            title: What to choose, one line.
+            options: What there is to choose from.
+            deadline: When to take silence for no choice.
+
+        Returns:
+            The chosen option; None where nothing was chosen or the agent cannot ask.
+        """
+        return await self._host.dialogs.select(title, options, deadline)
 
     def drop(self, reason: DropReason) -> None:
         """Count a payload that is not kept."""

@@ -14,6 +14,7 @@ from cognee_hooks.background import CORE, HOOKS, Background
 from cognee_hooks.context import PluginContext, Session
 from cognee_hooks.core_settings import CoreSettings, decide_mode
 from cognee_hooks.deadline import Clock, Deadline
+from cognee_hooks.dialogs import Dialogs, NoDialogs
 from cognee_hooks.dispatch import Dispatcher
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import (
@@ -36,13 +37,7 @@ from cognee_hooks.outcomes import Called
 from cognee_hooks.redaction import Redacted, RedactionPipeline
 from cognee_hooks.registration import Registered, declare_options, register
 from cognee_hooks.registry import Registry
-from cognee_hooks.results import (
-    Lane,
-    StatusSegment,
-    StoreReceipt,
-    StoreRequest,
-    StoreState,
-)
+from cognee_hooks.results import Lane, StatusSegment, StoreReceipt, StoreRequest, StoreState
 from cognee_hooks.services.bundle import Services, make_services
 from cognee_hooks.services.names import safe_session_id
 from cognee_hooks.services.paths import Paths
@@ -123,6 +118,8 @@ class Host:
         self.mode = decide_mode(self.settings, self.core, agent)
         self.session = self._session(agent, session_id, cwd, max_context_bytes)
         self.notices = Notices()
+        # Replaced by whoever has a line to the person.
+        self.dialogs: Dialogs = NoDialogs()
         self.drops = Drops()
         self.ledger = FaultLedger(on_quarantine=self._quarantined)
         self.registry = Registry(
