@@ -19,6 +19,7 @@ HANDOVER_SECONDS = 20.0
 """How long to wait for another daemon that is just ending."""
 LOG_BYTES = 1_000_000
 LOG_FILES = 3
+_LOG = logging.getLogger(__name__)
 
 
 def main() -> None:
@@ -39,16 +40,19 @@ def main() -> None:
     import asyncio
 
     from cognee_hooks.daemon.daemon import Daemon
+    from cognee_hooks.faults import innermost
+    from cognee_hooks.guard import attempt
 
     async def serve() -> None:
         await Daemon(paths).run(options.starting)
 
-    try:
-        asyncio.run(serve())
-    finally:
-        logging.shutdown()
-        # Threads of plugins that hang would keep a normal exit waiting.
-        os._exit(0)
+    done = attempt(asyncio.run, serve())
+    if done.error is not None:
+        where = innermost(done.error.__traceback__)
+        _LOG.critical("the daemon failed: %s in %s", type(done.error).__name__, where)
+    logging.shutdown()
+    # Threads of plugins that hang would keep a normal exit waiting.
+    os._exit(0 if done.error is None else 1)
 
 
 def _locked(lock: int) -> bool:

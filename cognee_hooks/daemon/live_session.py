@@ -14,7 +14,6 @@ from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.events import Event, SessionEnd, UserPromptSubmit
 from cognee_hooks.guard import Worker, attempt, attempt_await
 from cognee_hooks.host import Host
-from cognee_hooks.services.process import first_program
 
 if TYPE_CHECKING:
     from cognee_hooks.daemon.journal import Journal
@@ -43,14 +42,14 @@ class Incoming:
     Attributes:
         ident: Its id in the journal.
         event: The agent's name of the event.
-        read: Our event; None for one that we do not use.
+        read: Our event, without the session's id, which its host decides.
         arrived: When it came, on the session's clock.
         replayed: Nobody waits for an answer.
     """
 
     ident: str
     event: str
-    read: Event | None
+    read: Event
     arrived: float
     replayed: bool = False
 
@@ -63,19 +62,17 @@ class Incoming:
         *,
         replayed: bool = False,
         clock: Clock = time.monotonic,
-    ) -> Incoming:
-        """Read an agent's payload; an adapter that fails on it gives an event that is not used."""
-        # The session's own id is put in once its host is there.
+    ) -> Incoming | None:
+        """Read an agent's payload; None for events that we do not use, or cannot read."""
         done = attempt(lambda: agent.read(opening.event, document, session_id="?"))
         if done.error is not None:
             _LOG.warning("adapter %s failed: %s", agent.name, type(done.error).__name__)
-        read = done.result if isinstance(done.result, Event) else None
-        if read is not None and replayed:
-            read = replace(read, replayed=True)
+        if not isinstance(done.result, Event):
+            return None
         return cls(
             ident=opening.ident,
             event=opening.event,
-            read=read,
+            read=replace(done.result, replayed=True) if replayed else done.result,
             arrived=clock(),
             replayed=replayed,
         )
@@ -138,10 +135,7 @@ class LiveSession:
         """Take an event and return the agent's answer; what waits for nothing goes on behind it."""
         self._last = time.time()
         empty = self.agent.empty(incoming.event)
-        if incoming.read is None:
-            self._journal.discard(incoming.ident)
-            return empty
-        work = self._spawn(self._dispatch(incoming, incoming.read))
+        work = self._spawn(self._dispatch(incoming))
         if not incoming.waits:
             return empty
         await asyncio.wait({work}, timeout=self.patience(incoming).remaining())
@@ -172,13 +166,12 @@ class LiveSession:
         return _decisive(environ) == _decisive(self._environ)
 
     def watch(self, pid: int, ended: Callable[[], None]) -> None:
-        """Watch the agent's process, which called the client directly or through a shell."""
-        program = first_program(pid)
-        if program <= 1 or (self._watched is not None and self._watched.is_of(program)):
+        """Watch the agent's process from now on."""
+        if pid <= 1 or (self._watched is not None and self._watched.is_of(pid)):
             return
         if self._watched is not None:
             self._watched.stop()
-        self._watched = ProcessWatch(program, ended)
+        self._watched = ProcessWatch(pid, ended)
 
     # -- ends ------------------------------------------------------------------------------------
 
@@ -188,12 +181,10 @@ class LiveSession:
         Args:
             incoming: The agent's own word; None where its process ended without one.
         """
-        event = incoming.read if incoming is not None else None
-        if not isinstance(event, SessionEnd):
-            event = SessionEnd(session_id="?", agent=self.agent.name, cwd=self._cwd)
         if incoming is None:
+            event = SessionEnd(session_id="?", agent=self.agent.name, cwd=self._cwd)
             incoming = Incoming(ident="", event="", read=event, arrived=self._clock())
-        await self._spawn(self._dispatch(incoming, event))
+        await self._spawn(self._dispatch(incoming))
 
     async def close(self, deadline: Deadline) -> None:
         """Finish what is under way and close the host; what is not sent stays in the journal."""
@@ -267,14 +258,14 @@ class LiveSession:
         await host.start()
         self.host = host
 
-    async def _dispatch(self, incoming: Incoming, event: Event) -> str:
+    async def _dispatch(self, incoming: Incoming) -> str:
         """Pass an event to the host, in order, and return the agent's answer."""
         empty = self.agent.empty(incoming.event)
         async with self._order:
             host = await self.ready()
             if host is None:
                 return empty  # the event stays in the journal
-            event = replace(event, session_id=host.session.session_id)
+            event = replace(incoming.read, session_id=host.session.session_id)
             deadline = None
             if isinstance(event, UserPromptSubmit):
                 # Made before the plugins were imported, it would have nothing left to recall in.

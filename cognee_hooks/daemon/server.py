@@ -30,6 +30,7 @@ from cognee_hooks.daemon.sessions import Sessions, origin_of
 from cognee_hooks.daemon.thin_client import NESTED, STATUS, VERSION
 from cognee_hooks.payload import MAX_BYTES, first_object
 from cognee_hooks.results import Origin
+from cognee_hooks.services.process import first_program
 
 if TYPE_CHECKING:
     from cognee_hooks.results import Agent
@@ -95,7 +96,7 @@ class Server:
         try:
             if _is_ours(writer):
                 async with asyncio.timeout(OPENING_SECONDS):
-                    opening = await read_opening(reader)
+                    opening = _by_program(await read_opening(reader))
                 await self._serve(opening, reader, writer)
         except (BadRequest, TimeoutError) as error:
             _LOG.warning("a request was refused: %s", str(error) or "it took too long")
@@ -144,8 +145,10 @@ class Server:
             return
         await self._sessions.take_up_spool()
         incoming = Incoming.of(agent, opening, document)
-        over = incoming.ends_session and self._sessions.is_over(agent, origin)
-        if over or not self._sessions.keep(opening, payload):
+        over = (
+            incoming is not None and incoming.ends_session and self._sessions.is_over(agent, origin)
+        )
+        if incoming is None or over or not self._sessions.keep(opening, payload):
             writer.write(taken(0) + answer(agent.empty(opening.event)))
             return
         session = self._sessions.session_of(agent, opening, origin)
@@ -209,13 +212,20 @@ class _Link:
         self._events += 1
         ident = f"{time.time_ns():020d}-{os.getpid()}-{self._events}"
         opening = replace(self._opening, kind="hook", ident=ident, event=event)
-        self._sessions.keep(opening, json.dumps(payload).encode())
         incoming = Incoming.of(self.agent, opening, payload)
+        if incoming is None:
+            return self.agent.empty(event)
+        self._sessions.keep(opening, json.dumps(payload).encode())
         return await self._sessions.handle(self.session, incoming)
 
     async def ended(self) -> None:
         """The agent is gone."""
         self._sessions.agent_ended(self.agent, self._origin)
+
+
+def _by_program(opening: Opening) -> Opening:
+    """Put the agent's process in the place of a shell that it called the client with."""
+    return replace(opening, pid=first_program(opening.pid))
 
 
 def _is_ours(writer: asyncio.StreamWriter) -> bool:

@@ -148,12 +148,15 @@ class Sessions:
     async def _replay(self, opening: Opening, payload: bytes) -> None:
         document = first_object(payload, ended=True)
         agent = await self.agent_of(opening) if document is not None else None
-        if document is None or agent is None:
+        incoming = None
+        if document is not None and agent is not None:
+            incoming = Incoming.of(agent, opening, document, replayed=True)
+        if document is None or agent is None or incoming is None:
             _LOG.warning("event %s of %r cannot be used", opening.ident, opening.agent)
             self._journal.discard(opening.ident)
             return
         session = self.session_of(agent, opening, origin_of(agent, document))
-        await self.handle(session, Incoming.of(agent, opening, document, replayed=True))
+        await self.handle(session, incoming)
 
     # -- ends ------------------------------------------------------------------------------------
 
