@@ -30,6 +30,8 @@ SETTLE_SECONDS = 30.0
 """After so long, work that an event's hooks left behind is no longer about the event."""
 SEND_POLL_SECONDS = 2.0
 """How often to look whether the server has taken what waits."""
+FIRST_POLL_SECONDS = 0.02
+"""How soon to look first; a daemon that is killed in between has the next one send it again."""
 
 _DECISIVE = ("COGNEE_", "EMBEDDING_", "HOME", "LLM_", "XDG_")
 _LOG = logging.getLogger(__name__)
@@ -293,13 +295,16 @@ class LiveSession:
             self._settling = asyncio.create_task(self._settle_all())
 
     async def _settle_all(self) -> None:
+        pause = FIRST_POLL_SECONDS
         while self._dispatched and self.host is not None:
             batch = list(self._dispatched)
             await self.host.background.settle(Deadline.after(SETTLE_SECONDS, self._clock))
             if self.host.waiting:
-                await asyncio.sleep(SEND_POLL_SECONDS)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, SEND_POLL_SECONDS)
             else:
                 self._release(batch)
+                pause = FIRST_POLL_SECONDS
 
     def _release(self, idents: list[str]) -> None:
         for ident in idents:
