@@ -124,7 +124,11 @@ class ClaudeCode:
 
     def resume(self, session: str, text: str) -> Completed:
         """Run one more turn of an earlier session."""
-        return self.prompt(text, "--resume", session)
+        return self.prompt(text, *self.resuming(session))
+
+    def resuming(self, session: str) -> list[str]:
+        """The arguments that make a turn part of an earlier session."""
+        return ["--resume", session]
 
     def converse(self) -> Conversation:
         """Begin a session of several turns in one process."""
@@ -191,7 +195,11 @@ class Codex:
 
     def resume(self, session: str, text: str) -> Completed:
         """Run one more turn of an earlier session."""
-        return self.prompt(text, "resume", session)
+        return self.prompt(text, *self.resuming(session))
+
+    def resuming(self, session: str) -> list[str]:
+        """The arguments that make a turn part of an earlier session."""
+        return ["resume", session]
 
 
 # An unknown model name gets plain function tools. The settings are this machine's to change.

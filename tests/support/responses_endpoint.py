@@ -8,7 +8,12 @@ from typing import Any
 from tests.support.scripted_model import Move, ScriptedModel, Turn
 
 # User and developer messages that Codex writes itself.
-_MACHINE_MADE = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions")
+_MACHINE_MADE = (
+    "# AGENTS.md instructions",
+    "<environment_context>",
+    "<subagent_notification>",
+    "<user_instructions>",
+)
 _OWN_INSTRUCTIONS = (
     "You are a coding agent running in the Codex CLI",
     "<permissions instructions>",

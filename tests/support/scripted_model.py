@@ -21,7 +21,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -225,21 +225,25 @@ class ScriptedModel:
         return next_move(turn, number)
 
     @contextmanager
-    def held(self, pattern: str = "", results: int = 0) -> Iterator[None]:
-        """Leave matching requests unanswered until the body has run.
+    def held(self, pattern: str = "", results: int = 0) -> Iterator[Callable[[], None]]:
+        """Leave matching requests unanswered, until what this yields is called, or the body ends.
 
         Args:
             pattern: Regular expression that the prompt of a held request contains.
             results: Tool results that came back since that prompt.
         """
-        with self._changed:
-            self._held = (re.compile(pattern), results)
-        try:
-            yield
-        finally:
+
+        def release() -> None:
             with self._changed:
                 self._held = None
                 self._changed.notify_all()
+
+        with self._changed:
+            self._held = (re.compile(pattern), results)
+        try:
+            yield release
+        finally:
+            release()
 
     def wait_for(self, pattern: str, results: int = 0, seconds: float = 20.0) -> dict[str, Any]:
         """The body of a request whose prompt matches and that holds so many tool results.

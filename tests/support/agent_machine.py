@@ -1,0 +1,152 @@
+"""One person's machine for tests: a throw-away home, our installation in it, a server behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from tests.support.agent_process import scrubbed
+
+T = TypeVar("T")
+
+_COMMAND_SECONDS = 60
+_POLL_SECONDS = 0.05
+
+
+def until(probe: Callable[[], T], what: str, seconds: float = 20.0) -> T:
+    """Ask again and again until the answer is true, and return it.
+
+    Raises:
+        AssertionError: It never was.
+    """
+    deadline = time.monotonic() + seconds
+    while not (found := probe()):
+        assert time.monotonic() < deadline, f"{what} did not come about in {seconds} s"
+        time.sleep(_POLL_SECONDS)
+    return found
+
+
+class AgentMachine:
+    """A machine with cognee-hooks on it, as a context manager that leaves no daemon behind.
+
+    Args:
+        home: Throw-away home.
+        project: Where the agents work.
+        url: The cognee server's address.
+        key: Key for it.
+        dataset: Dataset of all sessions.
+        programs: Folders with programs that the person can start by name.
+
+    Attributes:
+        home: As given.
+        project: As given.
+        environment: What agents have to know about the server.
+    """
+
+    def __init__(
+        self, home: Path, project: Path, url: str, key: str, dataset: str, *programs: Path
+    ) -> None:
+        self.home = home
+        self.project = project
+        self.environment = {
+            "PATH": os.pathsep.join([*map(str, programs), os.environ.get("PATH", os.defpath)]),
+            "COGNEE_BASE_URL": url,
+            "COGNEE_API_KEY": key,
+            "COGNEE_PLUGIN_DATASET": dataset,
+            # A real server on a busy machine may be slow; how slow is not the subject here.
+            "COGNEE_RECALL_TIMEOUT_MS": "15000",
+        }
+        self.api = httpx.Client(base_url=url, headers={"X-Api-Key": key}, timeout=120)
+        self.dataset = dataset
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.api.close()
+        if (pid := self.daemon()["pid"]) is not None:
+            with suppress(subprocess.CalledProcessError):
+                self.command("daemon", "stop")
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    # -- our commands ------------------------------------------------------------------------
+
+    def command(self, *arguments: str) -> str:
+        """Run a ``cognee-hooks`` command as the person would, and return what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "cognee_hooks", *arguments],
+            cwd=self.project,
+            env=scrubbed(self.home, self.environment) | {"PYTHONSAFEPATH": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_COMMAND_SECONDS,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise subprocess.CalledProcessError(
+                done.returncode, done.args, done.stdout, done.stderr
+            )
+        return done.stdout
+
+    def daemon(self) -> dict[str, Any]:
+        """What the daemon says about itself; its ``pid`` is None when there is none."""
+        status: dict[str, Any] = json.loads(self.command("daemon", "status", "--json"))
+        return status
+
+    def kill_daemon(self) -> int:
+        """End the daemon with SIGKILL, and return its process id."""
+        pid: int = self.daemon()["pid"]
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def daemon_log(self) -> str:
+        """The daemon's log, for a failure message."""
+        logs = (self.home / ".cognee-plugin" / "hooks" / "daemon").glob("daemon.log*")
+        return "\n".join(log.read_text(errors="replace") for log in logs)
+
+    # -- the server --------------------------------------------------------------------------
+
+    def session(self, session_id: str) -> dict[str, Any]:
+        """What the server holds of a session; empty lists where it knows none."""
+        answer = self.api.get(f"/api/v1/sessions/{session_id}")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return {"qas": [], "traces": []}
+        found: dict[str, Any] = answer.raise_for_status().json()
+        return found
+
+    def turns(self, session_id: str) -> list[tuple[str, str]]:
+        """Questions and answers of a session, in order."""
+        return [(each["question"], each["answer"]) for each in self.session(session_id)["qas"]]
+
+    def wait_for_turns(self, session_id: str, count: int) -> None:
+        """Wait until a session has that many turns, and the daemon has nothing more to send."""
+        until(lambda: len(self.turns(session_id)) >= count, f"{count} turns of {session_id}", 60)
+        self.wait_for_journal()
+
+    def wait_for_journal(self) -> None:
+        """Wait until the daemon has sent all that it has captured."""
+        until(lambda: self.daemon().get("kept") == 0, "an empty journal", 60)
+
+    def improve(self, session_id: str) -> None:
+        """Make a session's entries memory of the dataset, as an idle or ended session's are."""
+        body = {"dataset_name": self.dataset, "session_ids": [session_id]}
+        result = self.api.post("/api/v1/improve", json=body).raise_for_status().json()
+        assert result["status"] == "completed", result
