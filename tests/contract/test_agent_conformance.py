@@ -1,7 +1,8 @@
-"""Every built-in agent keeps the promises of the conformance kit, through its hook command.
+"""Every built-in agent keeps the promises of the conformance kit, whatever its hooks run.
 
-Besides that, the protocol and latency cases that once went wrong for users: hundreds of prompts
-without a server, pipes that stay open, a host that takes one exact shape, and a slow server.
+They run the thin client, with the daemon behind it; ``cognee-hooks run`` is the slow way. Besides
+that, the protocol and latency cases that once went wrong for users: hundreds of prompts without a
+server, pipes that stay open, a host that takes one exact shape, and a slow server.
 """
 
 from __future__ import annotations
@@ -9,17 +10,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
+import sys
+import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cognee_hooks.agents import BUILT_IN, VERIFIED, session_id_of
+from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import UserPromptSubmit
 from cognee_hooks.host import Host
+from cognee_hooks.install.command import launcher_argv
 from cognee_hooks.results import Agent
+from cognee_hooks.services.process import spawn_detached
 from cognee_hooks.testing.agent_conformance import (
     RUN,
     SHAPES,
@@ -34,15 +42,13 @@ from tests.support.agent_samples import samples_of
 
 PRINTING = [agent for agent in BUILT_IN.values() if agent.name in SHAPES]
 ENVIRON = {"PYTHONPATH": str(Path(__file__).parents[2])}
-LIMITS = Limits(parallel=6)
+CLIENT = (*launcher_argv(), "{agent}", "{event}", "{empty}")
+LIMITS = Limits(parallel=3)
 OUTAGE = "=== Cognee memory: recall skipped ({}) ==="
 IDLE_SECONDS = 2.0
-START_UP = 3.0
+START_UP = 4.0
 
 agents = pytest.mark.parametrize("agent", PRINTING, ids=lambda agent: agent.name)
-all_but_codex = pytest.mark.parametrize(
-    "agent", [each for each in PRINTING if each.name != "codex"], ids=lambda agent: agent.name
-)
 
 
 def states(*names: str) -> list[State]:
@@ -78,20 +84,68 @@ def test_the_adapter_keeps_the_rules(agent):
     assert check_agent(agent, samples_of(agent.name)) == []
 
 
-@all_but_codex
-def test_prompts_get_the_right_answer_in_every_state(agent):
-    event, _ = prompt_event(agent)
-    assert conforms(agent, events=[event]) == []
+@agents
+def test_prompts_without_the_daemon_get_the_right_answer_in_bad_states(agent):
+    chosen = states("offline", "slow", "auth failed", "plugin prints", "plugin breaks on import")
+    assert conforms(agent, states=chosen, events=[prompt_event(agent)[0]]) == []
 
 
-@all_but_codex
-def test_a_whole_session_goes_well_with_and_without_a_server(agent):
-    assert conforms(agent, states=states("offline", "plugin prints")) == []
-
-
-def test_codex_gets_what_it_takes_on_every_event_in_every_state():
+def test_codex_gets_what_it_takes_on_every_event_without_the_daemon():
     # One key too many, or a line of text, and it drops the whole answer.
-    assert conforms(BUILT_IN["codex"]) == []
+    chosen = states("healthy", "empty memory", "offline", "broken config", "plugin returns text")
+    assert conforms(BUILT_IN["codex"], states=chosen) == []
+
+
+# -- through the daemon ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def daemon_environ() -> Iterator[dict[str, str]]:
+    """Variables that give clients a daemon of their own, which ends with the test."""
+    with tempfile.TemporaryDirectory(prefix="chd-", ignore_cleanup_errors=True) as folder:
+        yield {"COGNEE_HOOKS_STATE_DIR": folder}
+        daemon = Path(folder, "daemon")
+        if (daemon / "socket").exists():
+            assert control.stop(daemon, Deadline.after(15))
+
+
+def through_the_daemon(
+    environ: dict[str, str], state: State, chosen: Sequence[Agent] = PRINTING
+) -> list[Problem]:
+    return [
+        problem
+        for agent in chosen
+        for problem in check_agent(
+            agent, samples_of(agent.name), command=CLIENT, states=[state], environ=environ
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "state", [each for each in STATES if not each.plugin], ids=lambda state: state.name
+)
+def test_every_event_of_every_agent_is_answered_right_through_the_daemon(state, daemon_environ):
+    assert through_the_daemon(daemon_environ, state) == []
+
+
+@pytest.mark.parametrize(
+    "state", [each for each in STATES if each.plugin], ids=lambda state: state.name
+)
+def test_the_daemon_contains_what_plugins_do(state, daemon_environ, tmp_path):
+    environ = state.prepare("daemon", tmp_path, "", daemon_environ, 1.5)
+    pid = spawn_detached([sys.executable, "-P", "-m", "cognee_hooks.daemon"], env=environ)
+    socket = Path(daemon_environ["COGNEE_HOOKS_STATE_DIR"], "daemon", "socket")
+    until = Deadline.after(10)
+    while not socket.exists():
+        assert not until.expired
+        time.sleep(0.02)
+    # The clients know nothing of the plugin.
+    calm = State(name=state.name, expects=state.expects)
+    chosen = [BUILT_IN["codex"]] if state.name == "plugin sleeps" else PRINTING
+    assert through_the_daemon(daemon_environ, calm, chosen) == []
+    # It would wait for plugins that sleep.
+    os.kill(pid, signal.SIGKILL)
+    socket.unlink()
 
 
 # -- three hundred prompts without a server -------------------------------------------------------
@@ -125,16 +179,28 @@ async def test_three_hundred_prompts_without_a_server_are_all_let_through(
 # -- pipes that stay open -------------------------------------------------------------------------
 
 
-async def hook(agent: Agent, event: str, data: bytes) -> tuple[int | None, bytes, float]:
+WAYS = {"run": RUN, "client": CLIENT}
+ways = pytest.mark.parametrize("way", WAYS)
+
+
+async def hook(
+    way: str, environ: dict[str, str], agent: Agent, event: str, data: bytes
+) -> tuple[int | None, bytes, float]:
     """Run a hook whose standard input stays open behind what is written."""
-    values = {"{agent}": agent.name, "{event}": event}
+    values = {"{agent}": agent.name, "{event}": event, "{empty}": agent.empty(event)}
     started = time.monotonic()
     process = await asyncio.create_subprocess_exec(
-        *(values.get(part, part) for part in RUN),
+        *(values.get(part, part) for part in WAYS[way]),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env={**os.environ, **ENVIRON, "COGNEE_BASE_URL": CLOSED, "COGNEE_API_KEY": "k"},
+        env={
+            **os.environ,
+            **ENVIRON,
+            **environ,
+            "COGNEE_BASE_URL": CLOSED,
+            "COGNEE_API_KEY": "k",
+        },
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -151,23 +217,28 @@ async def hook(agent: Agent, event: str, data: bytes) -> tuple[int | None, bytes
     return process.returncode, out, time.monotonic() - started
 
 
-async def test_a_payload_counts_as_soon_as_it_is_complete():
+@ways
+async def test_a_payload_counts_as_soon_as_it_is_complete(way, daemon_environ):
     for agent in PRINTING:
         event, payload = prompt_event(agent)
-        code, out, seconds = await hook(agent, event, json.dumps(payload).encode())
+        data = json.dumps(payload).encode()
+        code, out, seconds = await hook(way, daemon_environ, agent, event, data)
         assert code == 0
         assert SHAPES[agent.name].problem(event, out.decode()) == ""
         assert (b"server unreachable" in out) is (event in SHAPES[agent.name].context)
         assert seconds < IDLE_SECONDS
 
 
-@pytest.mark.parametrize("data", [b"", b'{"session_id": "s1", "prom'], ids=["nothing", "half"])
-async def test_a_pipe_that_says_nothing_is_given_up(data):
-    runs = await asyncio.gather(*(hook(agent, prompt_event(agent)[0], data) for agent in PRINTING))
-    for agent, (code, out, seconds) in zip(PRINTING, runs, strict=True):
-        assert code == 0
-        assert out.decode() == agent.empty(prompt_event(agent)[0])
-        assert seconds < IDLE_SECONDS + START_UP
+@ways
+async def test_a_pipe_that_says_nothing_or_half_of_it_is_given_up(way, daemon_environ):
+    for data in (b"", b'{"session_id": "s1", "prom'):
+        runs = await asyncio.gather(
+            *(hook(way, daemon_environ, agent, prompt_event(agent)[0], data) for agent in PRINTING)
+        )
+        for agent, (code, out, seconds) in zip(PRINTING, runs, strict=True):
+            assert code == 0
+            assert out.decode() == agent.empty(prompt_event(agent)[0])
+            assert seconds < IDLE_SECONDS + START_UP
 
 
 # -- a slow server --------------------------------------------------------------------------------
