@@ -7,8 +7,8 @@ who can read the key as well.
 
 from __future__ import annotations
 
+import fcntl
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -16,7 +16,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from cognee_hooks.errors import CogneeHooksError
-from cognee_hooks.services.statefile import make_private_folder, read_bytes
+from cognee_hooks.services.statefile import make_private_folder, read_bytes, write_atomic
 
 KEY_BYTES = 32
 _NONCE_BYTES = 12
@@ -46,7 +46,7 @@ class Sealer:
             OSError: The file cannot be made, or what lies there is no key of ours.
         """
         key = read_bytes(key_file, max_bytes=KEY_BYTES, private=True)
-        if key is None and not key_file.exists():
+        if key is None:
             _make_key(key_file)
             key = read_bytes(key_file, max_bytes=KEY_BYTES, private=True)
         if key is None or len(key) != KEY_BYTES:
@@ -74,16 +74,15 @@ class Sealer:
 
 
 def _make_key(key_file: Path) -> None:
-    """Make the key file, complete or not at all; whoever comes first wins."""
+    """Make the key file, complete or not at all; whatever is there already stays."""
     make_private_folder(key_file.parent)
-    draft = key_file.with_name(f".{key_file.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    lock = os.open(key_file.with_name(f".{key_file.name}.lock"), flags, 0o600)
     try:
-        os.write(descriptor, os.urandom(KEY_BYTES))
-        os.fsync(descriptor)
+        # A rename replaces what is there, and nothing could read any more what the key of another
+        # process has just sealed. A link would not, but not every file system knows links.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.lexists(key_file):
+            write_atomic(key_file, os.urandom(KEY_BYTES))
     finally:
-        os.close(descriptor)
-    # A link, unlike a rename, never replaces the key that another process has just made.
-    with suppress(FileExistsError):
-        os.link(draft, key_file)
-    draft.unlink()
+        os.close(lock)
