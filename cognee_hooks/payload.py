@@ -8,6 +8,7 @@ from typing import Any
 
 MAX_BYTES = 32 * 1024 * 1024
 """Largest payload; agents send written files twice in one event."""
+_TAIL = 256  # bytes; to look for the last character in a copy of all would be quadratic as well
 
 
 def first_object(data: bytes | bytearray, *, ended: bool) -> Mapping[str, Any] | None:
@@ -21,7 +22,7 @@ def first_object(data: bytes | bytearray, *, ended: bool) -> Mapping[str, Any] |
         The object; None where it is not complete, or nothing usable.
     """
     # Only a closing brace can complete an object; parsing after each chunk would be quadratic.
-    if not ended and not data.rstrip().endswith(b"}"):
+    if not ended and not (data[-_TAIL:].rstrip() or data.rstrip()).endswith(b"}"):
         return None
     text = data.decode("utf-8-sig", "replace").lstrip()
     try:
