@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee_hooks.daemon.processes import ProcessWatch
 from cognee_hooks.deadline import Clock, Deadline
-from cognee_hooks.events import Event, SessionEnd, UserPromptSubmit
+from cognee_hooks.events import Event, SessionEnd, Stop, UserPromptSubmit
 from cognee_hooks.guard import Worker, attempt, attempt_await
 from cognee_hooks.host import Host
 
@@ -128,6 +128,7 @@ class LiveSession:
         self._watched: ProcessWatch | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._dispatched: list[str] = []
+        self._open_prompt = ""
         self._settling: asyncio.Task[None] | None = None
         self._ready = self._spawn(self._make_host(after))
 
@@ -279,7 +280,7 @@ class LiveSession:
         done = await work
         if done.error is not None:
             _LOG.error("%s failed: %s", incoming.event, type(done.error).__name__)
-        self._settle(incoming.ident)
+        self._settle(incoming)
         if not incoming.waits:
             return empty
         notice = " ".join(each.text for each in host.notices.take())
@@ -287,17 +288,27 @@ class LiveSession:
         answer = attempt(self.agent.answer, incoming.event, context, notice)
         return answer.result if isinstance(answer.result, str) else empty
 
-    def _settle(self, ident: str) -> None:
-        """Release the event from the journal once nothing of it can be lost."""
-        if ident:
-            self._dispatched.append(ident)
+    def _settle(self, incoming: Incoming) -> None:
+        """Release the event from the journal once nothing of it can be lost.
+
+        A prompt is only captured together with its answer, so it stays until that is there.
+        """
+        if incoming.ident:
+            self._dispatched.append(incoming.ident)
+        if not incoming.read.agent_id:
+            if isinstance(incoming.read, UserPromptSubmit):
+                self._open_prompt = incoming.ident
+            elif isinstance(incoming.read, Stop):
+                self._open_prompt = ""
         if self._settling is None or self._settling.done():
             self._settling = asyncio.create_task(self._settle_all())
 
     async def _settle_all(self) -> None:
         pause = FIRST_POLL_SECONDS
-        while self._dispatched and self.host is not None:
-            batch = list(self._dispatched)
+        while self.host is not None:
+            batch = [each for each in self._dispatched if each != self._open_prompt]
+            if not batch:
+                return
             await self.host.background.settle(Deadline.after(SETTLE_SECONDS, self._clock))
             if self.host.waiting:
                 await asyncio.sleep(pause)

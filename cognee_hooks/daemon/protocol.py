@@ -29,12 +29,14 @@ from cognee_hooks.errors import CogneeHooksError
 
 MAX_BLOCK = 4 * 1024 * 1024
 """Largest environment; Linux takes about half of it."""
-MAX_LINE = 200
 REFUSED = b"-\n"
 HANDOVER = b"!\n"
 
 _LINE = re.compile(rb"cognee-hooks ([0-9A-Za-z.+]{1,40}) (hook|channel|control) ([0-9]{1,8})\n")
 _IDENT = re.compile(r"[0-9]{1,24}-[0-9]{1,10}(?:-[0-9]{1,10})?")
+_PID = re.compile(r"[0-9]{1,10}")
+_VERSION = re.compile(r"([0-9]+(?:\.[0-9]+)*)\.?(dev|a|b|rc|post)?([0-9]*)")
+_PHASES = ("dev", "a", "b", "rc", "", "post")
 _FIXED = 5
 
 
@@ -117,13 +119,26 @@ def answer(text: str) -> bytes:
 
 
 def is_newer(version: str, than: str) -> bool:
-    """Tell whether a version comes after another one; what is no version never does."""
-    return _numbers(version) > _numbers(than)
+    """Tell whether a version comes after another one; what is no version never does.
+
+    Versions are those of Python packages: a final release comes after its candidates.
+    """
+    return _rank(version) > _rank(than)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    parts = re.match(r"[0-9.]*", version)
-    return tuple(int(each) for each in (parts[0] if parts else "").split(".") if each)
+def is_ident(text: str) -> bool:
+    """Tell whether a text can name an event; it is then safe as the name of a file."""
+    return _IDENT.fullmatch(text) is not None
+
+
+def _rank(version: str) -> tuple[list[int], int, int]:
+    found = _VERSION.match(version)
+    if not found:
+        return [], 0, 0
+    numbers = [int(each) for each in found[1].split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return numbers, _PHASES.index(found[2] or ""), int(found[3] or 0)
 
 
 def _parse_line(line: bytes) -> tuple[str, str, int]:
@@ -138,7 +153,7 @@ def _parse_block(version: str, kind: str, block: bytes) -> Opening:
     if len(fields) <= _FIXED or fields[_FIXED]:
         raise BadRequest("fields are missing")
     ident, agent, event, pid, cwd = fields[:_FIXED]
-    if not _IDENT.fullmatch(ident) or not pid.isascii() or not pid.isdigit():
+    if not is_ident(ident) or not _PID.fullmatch(pid):
         raise BadRequest("the id or the process id is none")
     pairs = (field.partition("=") for field in fields[_FIXED + 1 :])
     return Opening(

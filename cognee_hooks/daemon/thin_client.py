@@ -138,15 +138,24 @@ def connect(folder: bytes) -> _socket.socket:
         # The address of a socket must be short, and a folder may have a long name.
         posix.chdir(folder)
         connection.connect("socket")
+        ours = _peer(connection) == posix.geteuid()
+    except OSError:
+        connection.close()
+        raise
     finally:
         posix.fchdir(here)
         posix.close(here)
-    # Linux: struct ucred (pid, uid, gid); macOS: struct xucred (version, uid, ...).
-    level, name = (1, 17) if sys.platform == "linux" else (0, 1)
-    peer = connection.getsockopt(level, name, 12)
-    if int.from_bytes(peer[4:8], sys.byteorder) != posix.geteuid():
+    if not ours:
+        connection.close()
         raise OSError("another user's daemon")
     return connection
+
+
+def _peer(connection: _socket.socket) -> int:
+    """Return the user that the other end runs as."""
+    # Linux: struct ucred (pid, uid, gid); macOS: struct xucred (version, uid, ...).
+    level, name = (1, 17) if sys.platform == "linux" else (0, 1)
+    return int.from_bytes(connection.getsockopt(level, name, 12)[4:8], sys.byteorder)
 
 
 def exchange(
