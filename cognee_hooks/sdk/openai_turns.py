@@ -42,6 +42,7 @@ class Turn:
         usage: The run's token counter, which the contexts of one run share and no other run has.
         first: The agent that got the prompt.
         agent: The agent that has the conversation now.
+        given: The run's input.
         prompt: The user's text.
         prompt_id: Our id of it.
         context: What the model should know; "" for nothing.
@@ -51,6 +52,7 @@ class Turn:
     usage: object
     first: object
     agent: object
+    given: Sequence[TResponseInputItem]
     prompt: str
     prompt_id: str
     context: str = ""
@@ -77,11 +79,16 @@ class Turns:
         if turn is not None and (context.usage is turn.usage or agent is turn.awaited):
             turn.awaited = None
             return
+        if turn is not None and agent is turn.agent and context.turn_input == turn.given:
+            # A run that waited for an approval goes on, or one that failed is tried again.
+            turn.usage = context.usage
+            return
         self._failures.clear()
         self._turn = turn = Turn(
             usage=context.usage,
             first=agent,
             agent=agent,
+            given=context.turn_input,
             prompt=last_prompt(context.turn_input),
             prompt_id=uuid.uuid4().hex,
         )

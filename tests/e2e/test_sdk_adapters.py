@@ -160,6 +160,23 @@ async def test_openai_memory_can_go_into_the_instructions(
         assert FACT not in json.dumps(sent["input"])
 
 
+async def test_openai_a_provider_that_stores_the_conversation_gets_memory_once(
+    memories: Memories, model: ScriptedModel, own_config: RunConfig
+) -> None:
+    await memories.remember()
+    async with memories.running("openai-agents", "openai_stored") as host:
+        memory = CogneeMemory(host)
+        await Runner.run(
+            agent(),
+            QUESTION + " {{tool: look}}",
+            auto_previous_response_id=True,
+            hooks=memory.hooks,
+            run_config=memory.run_config_with(own_config),
+        )
+    assert [len(model.context_texts(index)) for index in (0, 1)] == [1, 0]
+    assert [item["type"] for item in model.requests[1]["input"]] == ["function_call_output"]
+
+
 async def test_openai_a_tools_secret_does_not_reach_the_server(
     memories: Memories, model: ScriptedModel, own_config: RunConfig
 ) -> None:
