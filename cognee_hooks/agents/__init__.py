@@ -26,8 +26,8 @@ BUILT_IN: Mapping[str, Agent] = MappingProxyType(
 
 VERIFIED: Mapping[str, str] = MappingProxyType(
     {
-        "claude-code": "replayed from captures",
-        "codex": "replayed from captures",
+        "claude-code": "driven live",
+        "codex": "driven live",
         "gemini-cli": "by contract only",
         "cursor": "by contract only",
         "qwen-code": "by contract only",

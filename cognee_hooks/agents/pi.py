@@ -19,10 +19,10 @@ those, by pi's name of the event:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cognee_hooks.agents.answers import document
 from cognee_hooks.agents.fields import flag, mapping, number, origin, text
 from cognee_hooks.events import (
     Event,
@@ -96,7 +96,7 @@ class Pi:
             notice: One line for the person.
         """
         answer = {"context": context if event in CONTEXT_EVENTS else "", "notice": notice}
-        return json.dumps({name: value for name, value in answer.items() if value})
+        return document({name: value for name, value in answer.items() if value})
 
     def empty(self, event: str) -> str:  # noqa: ARG002 - other agents' empty answers differ by event
         """Return the answer that changes nothing."""

@@ -134,8 +134,9 @@ def _outcome(agent: Agent, event: str, payload: Mapping[str, Any], what: str) ->
     if not isinstance(origin.result, Origin):
         yield _problem(event, f"origin() gives {origin.error or origin.result!r} for {what}")
         return
-    conversation, cwd = origin.result.conversation, origin.result.cwd
-    if not isinstance(conversation, str) or not isinstance(cwd, str):
+    found: Mapping[str, Any] = dataclasses.asdict(origin.result)
+    cwd = found["cwd"]
+    if not all(isinstance(value, str) for value in found.values()):
         yield _problem(event, f"origin() gives something else than text for {what}")
     elif cwd and not cwd.startswith("/"):
         yield _problem(event, f"origin() gives a folder that is no absolute path for {what}")

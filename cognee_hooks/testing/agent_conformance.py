@@ -23,6 +23,10 @@ the agent takes. Write one in four steps.
        def test_the_adapter_conforms():
            assert_conforms(MyAgent(), SAMPLES, command=RUN)
 
+       def test_it_conforms_as_installed():
+           calm = [state for state in STATES if not state.plugin]
+           assert_conforms(MyAgent(), SAMPLES, command=installed_command(), states=calm)
+
 Without ``command`` the kit looks at the adapter alone, which takes well under a second: payloads
 with every field spoiled in turn, unknown events, texts that are hard to write down, the size limit.
 With it, the kit plays a whole session through the hook command in each of the states in `STATES`: a
@@ -30,6 +34,10 @@ server that is well, empty, slow, gone or refuses the key, a broken configuratio
 raise, sleep, print, or break on import. Each run must exit with 0 inside its budget, print what the
 agent takes for that event and nothing else, and never stop the agent from doing anything; the model
 must get what is remembered, or at most one line that says why there is nothing.
+
+`RUN` starts everything anew for each event. `installed_command` is what agents run: it hands the
+event to a daemon, which the kit ends again; that daemon looks for plugins where they are installed,
+so states that bring one of their own show nothing there.
 
 What the agent takes can be said as a `Shape`; then any other key is a problem too, which some
 agents punish by ignoring the whole answer. Give ``check_output`` for what a shape cannot say.
@@ -47,6 +55,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cognee_hooks.install.command import launcher_argv
 from cognee_hooks.results import Agent
 from cognee_hooks.testing.adapter_rules import Samples, check_adapter
 from cognee_hooks.testing.command_rules import CheckOutput, Command, Limits, Rules, check_command
@@ -65,6 +74,7 @@ __all__ = [
     "State",
     "assert_conforms",
     "check_agent",
+    "installed_command",
     "load_samples",
 ]
 
@@ -139,6 +149,15 @@ def assert_conforms(
     if problems:
         lines = "\n".join(f"  {problem}" for problem in problems)
         raise AssertionError(f"the adapter {agent.name} does not conform:\n{lines}")
+
+
+def installed_command() -> tuple[str, ...]:
+    """Return the hook command that installers write into an agent's settings.
+
+    Raises:
+        InstallRefused: No such command can run here.
+    """
+    return (*launcher_argv(), "{agent}", "{event}", "{empty}")
 
 
 def load_samples(folder: Path) -> Samples:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import Event, SessionEnd, UserPromptSubmit
 from cognee_hooks.guard import attempt
 from cognee_hooks.results import Agent
+from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import Completed
 from cognee_hooks.services.process import run as run_program
 from cognee_hooks.testing.adapter_rules import SESSION_ID, Samples, answer_problem
@@ -29,6 +31,8 @@ END_SECONDS = 9.0
 OTHER_SECONDS = 4.0
 """Budgets of the end of a session and of all events but a prompt, sending included."""
 HANG_SECONDS = 60.0
+BOOT_SECONDS = 10.0
+"""How long a daemon that a command started may take to listen."""
 MIN_PROMPT = 20
 """Characters that a sample prompt needs before memory is expected for it."""
 
@@ -141,7 +145,21 @@ async def _session(
                 *_output_problems(rules, event, read, done.stdout, state),
             ]
             problems += [Problem(state.name, event, message) for message in found]
+        await asyncio.to_thread(_end_daemon, Paths.of(environ, "daemon").daemon_dir, home)
     return problems
+
+
+def _end_daemon(folder: Path, home: Path) -> None:
+    """End the daemon that the command may have started, unless it is one that others share."""
+    if not folder.is_relative_to(home) or not folder.exists():
+        return
+    # It may still be on its way.
+    until = Deadline.after(BOOT_SECONDS)
+    while not (folder / "socket").exists():
+        if until.expired:
+            return
+        time.sleep(0.05)
+    control.stop(folder, Deadline.after(HANG_SECONDS))
 
 
 def _chosen(

@@ -133,6 +133,11 @@ def _envelope(*events: str, notice: Sequence[str] = (), speaks: str = "") -> Sha
     )
 
 
+_PI = (
+    "session_start before_agent_start message_end tool_result tool_execution_end agent_end "
+    "agent_settled session_before_compact session_compact session_shutdown"
+).split()
+
 SHAPES: Mapping[str, Shape] = MappingProxyType(
     {
         "claude-code": _envelope("SessionStart", "UserPromptSubmit"),
@@ -162,6 +167,13 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
                 "userPromptSubmitted postToolUse postToolUseFailure subagentStop agentStop "
                 "preCompact sessionEnd".split()
             ),
+        ),
+        # Read by our own extension, over the daemon's channel.
+        "pi": Shape(
+            context=dict.fromkeys(
+                ("session_start", "before_agent_start", "session_compact"), "context"
+            ),
+            notice=dict.fromkeys(_PI, "notice"),
         ),
     }
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import uuid
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +23,7 @@ from cognee_hooks.testing.agent_conformance import (
     State,
     assert_conforms,
     check_agent,
+    installed_command,
     load_samples,
 )
 from cognee_hooks.testing.loopback import FACT
@@ -290,6 +294,38 @@ def test_a_command_runs_in_an_environment_of_its_own(monkeypatch):
     assert environ["EXTRA"] == "1"
     assert "SOME_TOKEN" not in environ
     assert environ["HOME"].startswith("/tmp/ch-")
+
+
+def processes_with(mark: str) -> list[str]:
+    """Processes in whose environment a text stands."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark.encode() in file.read_bytes():
+                found.append(file.parent.name)
+    return found
+
+
+def test_the_daemon_that_a_command_starts_ends_with_the_state():
+    mark = f"mark-{uuid.uuid4()}"
+    seen: list[int] = []
+
+    def look(event: str, output: str) -> str:
+        seen.append(len(processes_with(mark)))
+        return ""
+
+    problems = check_agent(
+        Codex(),
+        {"Stop": [{"session_id": "s1", "cwd": "/"}]},
+        command=installed_command(),
+        states=[HEALTHY],
+        events=["Stop", "Stop"],
+        environ={"COGNEE_MARK": mark},
+        check_output=look,
+    )
+    assert [problem for problem in problems if problem.where != "adapter"] == []
+    assert seen == [1, 1]
+    assert processes_with(mark) == []
 
 
 def test_states_are_told_apart_by_name():
