@@ -11,13 +11,14 @@ The spool is the journal's antechamber: there the thin client leaves events that
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from cognee_hooks.daemon.protocol import BadRequest, Opening, split_record
+from cognee_hooks.daemon.protocol import BadRequest, Opening, is_ident, split_record
 from cognee_hooks.payload import MAX_BYTES
 from cognee_hooks.services.crypto import Sealer, Unreadable
 from cognee_hooks.services.statefile import make_private_folder, read_bytes, write_atomic
@@ -104,37 +105,51 @@ class Journal:
                 _LOG.warning("event %s cannot be taken up again: %s", ident, error)
 
     def spooled(self) -> Iterator[tuple[Opening, bytes]]:
-        """Yield the events that clients left in the spool, oldest first, moved into the journal."""
-        if not self._spool_changed():
-            return
-        for path in sorted(self._spool.glob(f"*{_SPOOLED}")):
-            data = read_bytes(path, max_bytes=_LIMIT, private=True)
-            if data is None:
-                _LOG.warning("%s is not a private file of ours; it stays unread", path.name)
-                continue
-            try:
-                opening, payload = split_record(data)
-                new = self.add(opening, payload)
-            except BadRequest as error:
-                _LOG.warning("%s is no event: %s", path.name, error)
-                path.rename(path.with_suffix(".bad"))
-                continue
-            except OSError as error:
-                _LOG.warning("%s stays in the spool: %s", path.name, error)
-                continue
-            with suppress(OSError):
-                path.unlink()
-            if new:
-                yield opening, payload
+        """Yield the events that clients left in the spool, oldest first, moved into the journal.
 
-    def _spool_changed(self) -> bool:
+        What cannot be moved yet stays there for the next time.
+        """
         # Looked at with every event, so it has to be cheap.
         try:
             changed = self._spool.stat().st_mtime_ns
         except OSError:
-            return False
-        before, self._spool_time = self._spool_time, changed
-        return changed != before or time.time_ns() - changed < _SETTLED_NS
+            return
+        if changed == self._spool_time and time.time_ns() - changed >= _SETTLED_NS:
+            return
+        for path in sorted(self._spool.glob(f"*{_SPOOLED}")):
+            try:
+                found = self._move(path)
+            except OSError as error:
+                _LOG.warning("%s and later ones stay in the spool: %s", path.name, error.strerror)
+                return
+            if found is not None:
+                yield found
+        # Only now: the disk may be full, or whoever takes an event may fail.
+        self._spool_time = changed
+
+    def _move(self, path: Path) -> tuple[Opening, bytes] | None:
+        """Move an event from the spool into the journal; None where it is none, or not new.
+
+        Raises:
+            OSError: The journal cannot be written.
+        """
+        data = read_bytes(path, max_bytes=_LIMIT, private=True)
+        if data is None:
+            if os.path.lexists(path):  # else another request has just taken it
+                _LOG.warning("%s is not a private file of ours; it stays unread", path.name)
+            return None
+        try:
+            opening, payload = split_record(data)
+        except BadRequest as error:
+            _LOG.warning("%s is no event: %s", path.name, error)
+            with suppress(OSError):
+                path.rename(path.with_suffix(".bad"))
+            return None
+        new = self.add(opening, payload)
+        with suppress(OSError):
+            path.unlink()
+        return (opening, payload) if new else None
 
     def _names(self) -> list[str]:
-        return sorted(path.stem for path in self._folder.glob(f"*{_SEALED}"))
+        names = (path.stem for path in self._folder.glob(f"*{_SEALED}"))
+        return sorted(name for name in names if is_ident(name))
