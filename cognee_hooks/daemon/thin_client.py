@@ -69,6 +69,8 @@ def run(agent: str, event: str, empty: str = "") -> bytes:
                 return exchange(connection, opening, received, until)
             except OSError:
                 start_daemon(folder, environ)
+            finally:
+                connection.close()
         if event not in (START, STATUS):
             complete(received, until)
             spool(folder, compose("hook", agent, event, environ, KEPT), bytes(received))
