@@ -213,7 +213,7 @@ def test_a_daemon_that_is_killed_in_the_middle_changes_nothing(desk: Desk, name:
         agent.driver.start(prompt.format("again")) as running,
     ):
         agent.model.wait_for("Try it again", results)
-        machine.wait_for_journal()
+        machine.wait_for_journal(prompts=1)
         killed = machine.kill_daemon()
         release()
         done = running.wait()
@@ -249,6 +249,7 @@ def test_an_agent_that_is_killed_loses_no_captured_turn(desk: Desk, name: str):
     (trace,) = machine.session(session)["traces"]
     assert "until-here" in trace["method_return_value"]
     until(lambda: machine.daemon()["sessions"] == [], "the end of the session")
+    machine.wait_for_journal()
 
 
 def test_a_server_that_is_killed_changes_one_line_for_the_agents(
@@ -273,7 +274,7 @@ def test_a_server_that_is_killed_changes_one_line_for_the_agents(
             running.append(stack.enter_context(turn))
         for agent in agents:
             agent.model.wait_for("Second", results=1)
-        machine.wait_for_journal()
+        machine.wait_for_journal(prompts=len(agents))
         os.kill(server.pid, signal.SIGKILL)
         server.stop()
         for release in releases:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
 
+from cognee_hooks.daemon import control
+from cognee_hooks.deadline import Deadline
 from tests.support.agent_process import scrubbed
 
 T = TypeVar("T")
 
 _COMMAND_SECONDS = 60
+_STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.05
 
 
@@ -69,6 +70,7 @@ class AgentMachine:
         }
         self.api = httpx.Client(base_url=url, headers={"X-Api-Key": key}, timeout=120)
         self.dataset = dataset
+        self._daemon_folder = home / ".cognee-plugin" / "hooks" / "daemon"
 
     def __enter__(self) -> Self:
         return self
@@ -80,11 +82,9 @@ class AgentMachine:
         trace: TracebackType | None,
     ) -> None:
         self.api.close()
-        if (pid := self.daemon()["pid"]) is not None:
-            with suppress(subprocess.CalledProcessError):
-                self.command("daemon", "stop")
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        pid = self.daemon()["pid"]
+        if not control.stop(self._daemon_folder, Deadline.after(_STOP_SECONDS)):
+            os.kill(pid, signal.SIGKILL)
 
     # -- our commands ------------------------------------------------------------------------
 
@@ -106,21 +106,15 @@ class AgentMachine:
             )
         return done.stdout
 
-    def daemon(self) -> dict[str, Any]:
+    def daemon(self) -> Mapping[str, Any]:
         """What the daemon says about itself; its ``pid`` is None when there is none."""
-        status: dict[str, Any] = json.loads(self.command("daemon", "status", "--json"))
-        return status
+        return control.ask(self._daemon_folder, "status") or {"pid": None}
 
     def kill_daemon(self) -> int:
         """End the daemon with SIGKILL, and return its process id."""
         pid: int = self.daemon()["pid"]
         os.kill(pid, signal.SIGKILL)
         return pid
-
-    def daemon_log(self) -> str:
-        """The daemon's log, for a failure message."""
-        logs = (self.home / ".cognee-plugin" / "hooks" / "daemon").glob("daemon.log*")
-        return "\n".join(log.read_text(errors="replace") for log in logs)
 
     # -- the server --------------------------------------------------------------------------
 
@@ -141,9 +135,13 @@ class AgentMachine:
         until(lambda: len(self.turns(session_id)) >= count, f"{count} turns of {session_id}", 60)
         self.wait_for_journal()
 
-    def wait_for_journal(self) -> None:
-        """Wait until the daemon has sent all that it has captured."""
-        until(lambda: self.daemon().get("kept") == 0, "an empty journal", 60)
+    def wait_for_journal(self, prompts: int = 0) -> None:
+        """Wait until the daemon has sent all that it has captured.
+
+        Args:
+            prompts: How many prompts may wait for their answer, which they are sent with.
+        """
+        until(lambda: self.daemon().get("kept", prompts + 1) <= prompts, "an empty journal", 60)
 
     def improve(self, session_id: str) -> None:
         """Make a session's entries memory of the dataset, as an idle or ended session's are."""
