@@ -1,39 +1,31 @@
 // cognee-hooks extension for pi; installed by "cognee-hooks install pi"
-// One file for every pi since 0.73.1. It hands events to the daemon and does what comes back; the
-// thinking is done there. Whatever fails here has to leave pi as it would be without us.
+// One file for every pi since 0.73.1. It hands events to the daemon, where the thinking is done, and does what
+// comes back. Whatever fails here has to leave pi as it would be without us.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-
 const LAUNCHER: string[] = [];
 const VERSION = "0.1.0";
 const KEY = "cognee-memory"; // of our messages and our status text
 const [MAX_TEXT, MAX_LINE] = [64 * 1024, 32 * 1024 * 1024]; // characters of one text, bytes of one line
-const SECONDS = { start: 5, boot: 3, prompt: 10, compact: 2, call: 65, shutdown: 2, spool: 1, rest: 60 };
+const SECONDS = { start: 5, boot: 3, prompt: 10, call: 65, shutdown: 2, spool: 1, rest: 60 };
 type Fields = Record<string, any>; // events and messages, whose shapes differ between releases
 type Turn = { promptId: string; text: string; announced: boolean; failed: boolean };
 type Later<T> = Promise<T | undefined>;
-
 const sleep = (seconds: number) => new Promise<void>((done) => setTimeout(done, seconds * 1000).unref());
-
 /** The value of `work`, or undefined if it fails or takes longer. Only this timer keeps pi from exiting. */
 const within = <T>(seconds: number, work: Later<T>): Later<T> => new Promise((done) => {
   const timer = setTimeout(done, seconds * 1000, undefined);
   void work.then(done, () => done(undefined)).finally(() => clearTimeout(timer));
 });
-
 const clip = (_: string, value: unknown) => (typeof value === "string" ? value.slice(0, MAX_TEXT) : value);
 const encode = (message: Fields) => Buffer.from(`${JSON.stringify(message, clip)}\n`);
-
 /** The text of a message or a result, without images, thinking and tool calls. */
-function textOf(content: unknown): string {
-  const parts: Fields[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
-  return parts.flatMap((part) => (part?.type === "text" && typeof part.text === "string" ? part.text : [])).join("\n");
-}
-
+const textOf = (content: unknown): string => (Array.isArray(content) ? content : [{ type: "text", text: content }])
+  .flatMap((part: Fields) => (part?.type === "text" && typeof part.text === "string" ? part.text : [])).join("\n");
 function connect(): Socket {
   const state = process.env.COGNEE_HOOKS_STATE_DIR?.trim() || "~/.cognee-plugin/hooks";
   const folder = join(resolve(homedir(), state.replace(/^~(?=\/|$)/, homedir())), "daemon");
@@ -48,48 +40,43 @@ export default function cognee(pi: ExtensionAPI): void {
   // A pi that works for us must not capture its own work; any other nested one is the user's, like this.
   if (!LAUNCHER.length || process.env.COGNEE_HOOKS_NESTED || !process.getuid) return;
   let [ctx, session, turn, socket]: [ExtensionContext?, Fields?, Turn?, Socket?] = [];
-  let [connecting, spooling]: [Promise<void>?, Promise<void>?] = [];
+  let [spooling, connecting]: [Promise<void>, Promise<void>?] = [Promise.resolve()];
   let [off, registered, restUntil, count] = [false, false, 0, 0];
   const waiting = new Map<number, (reply?: Fields) => void>();
   const calls = new Map<string, { input: unknown; began: number }>();
   const unique = () => `${`${Date.now()}000000`.padStart(20, "0")}-${process.pid}-${++count}`;
 
   /** Runs the thin client: it passes an event on, or starts a daemon and keeps the event for it. */
-  const launch = (event: string, payload: Buffer | string = "") => new Promise<void>((done) => {
+  const launch = (event: string, payload: Fields = {}) => new Promise<void>((done) => {
     const [python = "", ...rest] = [...LAUNCHER, "pi", event];
     const child = spawn(python, rest, { detached: true, stdio: ["pipe", "ignore", "ignore"] });
     child.on("error", () => done()).on("exit", () => done()).unref();
-    (child.stdin as Socket).on("error", () => undefined).end(payload).unref();
+    (child.stdin as Socket).on("error", () => undefined).end(encode(payload)).unref();
   }).catch(() => undefined);
-
   /** Opens a channel, lines of JSON both ways; it counts once the daemon has greeted. */
   const open = (seconds: number) => new Promise<void>((done) => {
     const variables = Object.entries(process.env).map(([name, value]) => `${name}=${value}`);
     const fields = [unique(), "pi", session?.sessionId, process.pid, session?.cwd, "", ...variables].join("\0");
     const fresh = connect().unref();
-    const take = (line: string) => {
-      off ||= line === "-";
-      const message: Fields = JSON.parse(line);
-      if (message.hello) [socket] = [fresh, done()];
-      if (socket !== fresh) throw new Error("not a daemon of ours");
-      heard(message);
-    };
     let held = "";
-    // Not with readline, which also splits at line ends that JSON allows inside of texts.
-    fresh.setEncoding("utf8").on("data", (chunk: string) => {
+    const take = (line: string): boolean => {
       try {
-        const [first = "", ...others] = chunk.split("\n");
-        held += first;
-        for (const next of others) held = (take(held), next);
-        if (held.length > MAX_LINE) fresh.destroy();
+        off ||= line === "-";
+        const message: Fields = JSON.parse(line);
+        if (message.hello) [socket] = [fresh, done()];
+        return socket === fresh && (heard(message), true);
       } catch {
-        fresh.destroy();
+        return false;
       }
+    };
+    fresh.setEncoding("utf8").on("data", (chunk: string) => {
+      const lines = chunk.split("\n"); // readline would also split at line ends that JSON allows inside of texts
+      lines[0] = held + lines[0];
+      held = lines.pop() ?? "";
+      if (!lines.every(take) || held.length > MAX_LINE) fresh.destroy();
     });
-    fresh.on("error", () => undefined).on("close", () => {
-      if (socket === fresh) waiting.forEach((settle) => settle());
-      done();
-    });
+    fresh.on("error", () => undefined);
+    fresh.on("close", () => (socket === fresh && waiting.forEach((settle) => settle()), done()));
     void sleep(seconds).then(() => socket === fresh || fresh.destroy());
     fresh.write(`cognee-hooks ${VERSION} channel ${Buffer.byteLength(fields)}\n${fields}`);
   }).catch(() => undefined);
@@ -112,7 +99,6 @@ export default function cognee(pi: ExtensionAPI): void {
     if (socket && socket.writableLength > MAX_LINE) socket.destroy(); // nobody reads
     return !!socket?.writable && line.length <= MAX_LINE && (socket.write(line), true);
   }
-
   /** Returns the reply; undefined where none will come. */
   async function request(message: Fields, boot: number): Later<Fields> {
     if (!socket?.writable) await (connecting ??= establish(boot).finally(() => (connecting = undefined)));
@@ -126,53 +112,47 @@ export default function cognee(pi: ExtensionAPI): void {
   /** Passes an event on and returns the answer. What the daemon does not answer is left to the thin client. */
   async function deliver(event: string, more: Fields, boot = 0): Promise<Fields> {
     const payload: Fields = { eventId: unique(), ...session, promptId: turn?.promptId, ...more };
-    const reply = off || !session ? {} : await request({ event, payload }, boot);
-    if (!reply && !off && event !== "session_shutdown")
-      spooling = Promise.resolve(spooling).then(() => launch(event, encode(payload)));
+    const reply = off || !session ? {} : await request({ event, payload }, boot).catch(() => undefined);
+    if (!reply && !off && event !== "session_shutdown") spooling = spooling.then(() => launch(event, payload));
     if (reply?.answer?.notice) show(reply.answer.notice, "warning");
     return reply?.answer ?? {};
   }
 
   async function call(what: Fields, signal?: AbortSignal): Promise<string> {
     const stopped = new Promise<undefined>((stop) => signal?.addEventListener("abort", () => stop(undefined)));
-    const reply = await within(SECONDS.call, Promise.race([request(what, SECONDS.boot), stopped]));
+    const reply = await within(SECONDS.call, Promise.race([stopped, request(what, SECONDS.boot)]));
     if (typeof reply?.text === "string") return reply.text;
     throw new Error(reply?.error ?? "Cognee memory does not answer; pi itself is unaffected.");
   }
-
   /** Shows a line; without an interface it goes where nobody takes it for the model's answer. */
-  function show(text: string, level: "info" | "warning" | "error"): void {
-    if (ctx?.hasUI) ctx.ui.notify(text, level);
-    else process.stderr.write(`${text}\n`);
-  }
-
-  function heard({ id, hello, notice, status = hello?.status, ...question }: Fields): void {
-    if (id) return waiting.get(id)?.(arguments[0]);
+  const show = (text: string, level: "info" | "warning" | "error") =>
+    void (ctx?.hasUI ? ctx.ui.notify(text, level) : process.stderr.write(`${text}\n`));
+  function heard(message: Fields): void {
+    const { id, hello, notice, status = hello?.status, ask, kind, title, text, options, seconds } = message;
+    if (id) return waiting.get(id)?.(message);
     if (hello && !registered) registered = (register(hello), true);
     if (notice && (ctx?.hasUI || notice.level !== "info")) show(notice.text, notice.level);
     if (typeof status === "string") ctx?.ui.setStatus(KEY, status || undefined);
-    if (question.ask) void ask(question).then((value) => send({ reply: question.ask, value }), () => undefined);
+    const [ui, limit] = [ctx?.ui, { timeout: seconds * 1000 }];
+    const asked = async () => kind === "select" ? ui?.select(title, options, limit) : ui?.confirm(title, text, limit);
+    if (ask) void asked().catch(() => undefined).then((value) => send({ reply: ask, value }));
   }
-
-  const ask = async ({ kind, title, text, options, seconds }: Fields): Promise<unknown> => kind === "select"
-    ? ctx?.ui.select(title, options, { timeout: seconds * 1000 }) : ctx?.ui.confirm(title, text, { timeout: seconds * 1000 });
 
   function register({ tools, commands }: Fields): void {
     for (const { name, description, parameters } of tools) pi.registerTool({ name, label: name, description, parameters,
       execute: async (_id: string, given: unknown, signal?: AbortSignal) => (
         { content: [{ type: "text", text: await call({ tool: name, arguments: given }, signal) }], details: {} }) });
     for (const { name, help } of commands) pi.registerCommand(name, { description: help, handler: (rest) =>
-      call({ command: name, arguments: rest }).then((text) => show(text, "info"), (error) => show(error.message, "error")) });
+      call({ command: name, arguments: rest }).then((text) => show(text, "info"), (e) => show(e.message, "error")) });
   }
 
   const on = (name: string, handler: (event: Fields, now: ExtensionContext) => unknown) =>
-    (pi as Fields).on(name, async (event: Fields, now: ExtensionContext) => {
-      try {
-        return await handler(event, (ctx = now));
-      } catch {} // pi goes on as if we had not been asked
-    });
-  const begin = (announced: boolean) => void (turn = { promptId: unique(), text: "", announced, failed: false });
+    (pi as Fields).on(name, (event: Fields, now: ExtensionContext) => // a fault looks as if we had not been asked
+      Promise.resolve().then(() => handler(event, (ctx = now))).catch(() => undefined));
   const settle = (event: string) => void (turn && deliver(event, { text: turn.text }), turn = undefined);
+  /** Begins a turn; one that is still open failed for good, or has its answer as far as there will be one. */
+  const begin = (announced: boolean) =>
+    void (settle("agent_end"), turn = { promptId: unique(), text: "", announced, failed: false });
 
   on("session_start", async ({ reason }, { sessionManager, cwd, model }) => {
     const sessionId = sessionManager.getSessionId();
@@ -182,23 +162,24 @@ export default function cognee(pi: ExtensionAPI): void {
     await within(SECONDS.start, deliver("session_start", { reason, resumed, model: model?.id }, SECONDS.start));
   });
   on("before_agent_start", async ({ prompt, messageType }) => {
-    settle("agent_end"); // of a run that failed for good
-    begin(true);
+    begin(messageType !== "custom");
     const work = deliver("before_agent_start", { prompt, messageType }, SECONDS.boot);
     const answer = messageType === "custom" ? {} : await within(SECONDS.prompt, work);
     if (!answer) socket?.destroy(); // silent for so long, it will not come back
     return answer?.context && { message: { customType: KEY, content: answer.context, display: false } };
   });
   on("message_end", ({ message: { role, content, stopReason } }) => {
-    if (turn && role === "assistant") Object.assign(turn, { text: textOf(content) || turn.text, failed: stopReason === "error" });
-    if (role === "user" && turn?.announced) turn.announced = false;
-    else if (role === "user") void (settle("agent_end"), begin(false), deliver("message_end", { prompt: textOf(content) }));
+    if (turn && role === "assistant") [turn.text, turn.failed] = [textOf(content) || turn.text, stopReason === "error"];
+    if (role !== "user" || turn?.announced) return void (turn && role === "user" && (turn.announced = false));
+    begin(false);
+    void deliver("message_end", { prompt: textOf(content) });
   });
   on("tool_execution_start", ({ toolCallId, args }) => void calls.set(toolCallId, { input: args, began: Date.now() }));
   on("tool_execution_end", ({ toolCallId, toolName, result, isError }) => {
-    const { input, began } = calls.get(toolCallId) ?? { input: {}, began: Date.now() };
-    const call = { toolCallId, toolName, input, isError, output: textOf(result?.content), durationMs: Date.now() - began };
-    void (calls.delete(toolCallId), deliver("tool_execution_end", call));
+    const { input, began } = calls.get(toolCallId) ?? { input: {}, began: 0 };
+    const durationMs = calls.delete(toolCallId) ? Date.now() - began : undefined;
+    const output = textOf(result?.content);
+    void deliver("tool_execution_end", { toolCallId, toolName, input, isError, output, durationMs });
   });
   // Newer releases say agent_settled in the end; in those without ctx.mode a failed run may be tried again.
   on("agent_end", (_event, now) => "mode" in now || turn?.failed || settle("agent_end"));
@@ -206,7 +187,7 @@ export default function cognee(pi: ExtensionAPI): void {
   on("session_before_compact", ({ preparation, reason, customInstructions }) => {
     for (const list of [preparation.messagesToSummarize, preparation.turnPrefixMessages])
       list.splice(0, list.length, ...list.filter((each: Fields) => each.customType !== KEY)); // or it is the user's
-    return void within(SECONDS.compact, deliver("session_before_compact", { reason, customInstructions }));
+    void deliver("session_before_compact", { reason, customInstructions });
   });
   on("session_compact", () => void deliver("session_compact", {}));
   on("session_shutdown", async ({ reason }) => {
