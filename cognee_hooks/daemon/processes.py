@@ -6,7 +6,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 
 from cognee_hooks.services.process import is_alive, start_time
 
@@ -30,12 +29,11 @@ class ProcessWatch:
         self._started = start_time(pid)
         self._ended = ended
         self._descriptor = -1
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
         self._loop = asyncio.get_running_loop()
-        if not is_alive(pid):
-            self._loop.call_soon(self._end)
-        elif not self._watch_descriptor():
-            self._poll()
+        if not self._watch_descriptor():
+            # Not now: the callback may need the watch that is just being made.
+            self._timer = self._loop.call_soon(self._poll)
 
     def is_of(self, pid: int) -> bool:
         """Tell whether it watches this process, and not an earlier one of the same id."""
@@ -43,21 +41,26 @@ class ProcessWatch:
 
     def stop(self) -> None:
         """Watch no longer."""
-        self._ended = _nothing
         if self._timer is not None:
             self._timer.cancel()
-        if self._descriptor >= 0:
-            self._loop.remove_reader(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._close()
 
     def _watch_descriptor(self) -> bool:
         if sys.platform != "linux":
             return False
-        with suppress(OSError):  # an old kernel, or a sandbox that forbids it
+        try:
             self._descriptor = os.pidfd_open(self.pid)
             self._loop.add_reader(self._descriptor, self._end)
-        return self._descriptor >= 0
+        except (OSError, OverflowError):  # it is gone, the kernel is old, or a sandbox forbids it
+            self._close()
+            return False
+        return True
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def _poll(self) -> None:
         if is_alive(self.pid, self._started):
@@ -66,10 +69,5 @@ class ProcessWatch:
             self._end()
 
     def _end(self) -> None:
-        ended = self._ended
         self.stop()
-        ended()
-
-
-def _nothing() -> None:
-    """Stand in for a callback that is no longer wanted."""
+        self._ended()

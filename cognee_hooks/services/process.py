@@ -269,7 +269,8 @@ def first_program(pid: int) -> int:
     Agents start hook commands by themselves or through a shell, which may or may not stay around.
 
     Returns:
-        Its id; ``pid`` where the system does not tell (it does on Linux).
+        Its id; ``pid`` where the system does not tell (it does on Linux). The first process of all
+        is an agent alone in a container, or stands in for a parent that is gone.
     """
     seen = pid
     for _ in range(_MAX_SHELLS):
@@ -277,7 +278,7 @@ def first_program(pid: int) -> int:
         if fields is None or not _is_shell(seen):
             break
         seen = int(fields[_PARENT_FIELD])
-    return seen if seen > 1 else pid
+    return seen if seen > 0 else pid
 
 
 def _is_shell(pid: int) -> bool:
@@ -295,7 +296,11 @@ def start_time(pid: int) -> str:
         Clock ticks since boot on Linux, ``ps``'s start time elsewhere; "" where it is not known.
     """
     fields = _proc_stat(pid)
-    return _ps_start(pid) if fields is None else fields[_START_FIELD]
+    if fields is not None:
+        return fields[_START_FIELD]
+    # Where the system tells of us, the process is gone; to ask `ps` as well takes tens of
+    # milliseconds, during which an event loop stands still.
+    return "" if _proc_stat(os.getpid()) is not None else _ps_start(pid)
 
 
 def _proc_stat(pid: int) -> list[str] | None:

@@ -190,6 +190,11 @@ def test_a_zombie_is_not_alive():
     child.wait()
 
 
+def test_to_ask_for_the_start_of_nobody_starts_no_program(monkeypatch):
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert process.start_time(2**22 + 12345) == ""
+
+
 def test_where_there_is_no_proc_the_start_time_comes_from_ps(monkeypatch):
     monkeypatch.setattr(process, "_proc_stat", lambda pid: None)
     mine = process.start_time(os.getpid())
@@ -230,3 +235,77 @@ def test_the_environment_is_a_copy(monkeypatch):
     copy = process.current_environ()
     copy["COGNEE_TEST_COPY"] = "2"
     assert os.environ["COGNEE_TEST_COPY"] == "1"
+
+
+# -- who called ---------------------------------------------------------------------------------
+
+
+_REPORT = "import os; print(os.getpid(), os.getppid(), flush=True); input()"
+
+
+def _started(*argv):
+    """Start a program that ends with `_REPORT`, and return it with its and its parent's id."""
+    child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    pid, parent = map(int, child.stdout.readline().split())
+    return child, pid, parent
+
+
+def test_a_program_that_is_no_shell_is_its_own_first_program():
+    child, pid, _ = _started(PYTHON, "-c", _REPORT)
+    with child:
+        assert process.first_program(pid) == pid == child.pid
+        child.communicate("\n")
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_shells_between_a_program_and_its_caller_do_not_count(tmp_path, shell, depth):
+    script = f"{PYTHON} -c '{_REPORT}'; true"  # a shell gives its place to its last command
+    for level in range(depth):
+        (tmp_path / str(level)).write_text(script)
+        script = f"{shell} {tmp_path / str(level)}; true"
+    child, _, parent = _started(shell, tmp_path / str(depth - 1))
+    with child:
+        assert process.is_alive(parent)
+        assert process.first_program(parent) == os.getpid()
+        child.communicate("\n")
+
+
+def _tree(monkeypatch, parents, names):
+    """Make up a tree of processes."""
+
+    def stat(pid):
+        return ["S", str(parents[pid]), *["0"] * 20] if pid in parents else None
+
+    def read(path, *_):
+        pid = int(path.parent.name)
+        if names.get(pid) is None:
+            raise FileNotFoundError(path)
+        return names[pid] + "\n"
+
+    monkeypatch.setattr(process, "_proc_stat", stat)
+    monkeypatch.setattr(process.Path, "read_text", read)
+
+
+@pytest.mark.parametrize(
+    ("parents", "names", "found"),
+    [
+        ({9: 8, 8: 7, 7: 1}, {9: "sh", 8: "zsh", 7: "node"}, 7),
+        ({9: 8, 8: 1}, {9: "shell", 8: "node"}, 9),
+        ({9: 8}, {9: "sh"}, 8),  # the caller of the shell is gone already
+        ({9: 8, 8: 7}, {9: "sh", 8: None}, 8),
+        ({}, {}, 9),
+        ({9: 1}, {9: "bash"}, 1),  # an agent that is alone in a container
+        ({9: 0}, {9: "bash"}, 9),
+        ({9: 9}, {9: "bash"}, 9),
+        ({n: n - 1 for n in range(2, 10)}, dict.fromkeys(range(2, 10), "sh"), 5),
+    ],
+)
+def test_the_first_program_is_looked_for_a_few_steps_up_only(monkeypatch, parents, names, found):
+    _tree(monkeypatch, parents, names)
+    assert process.first_program(9) == found
+
+
+@pytest.mark.parametrize("pid", [0, -1, 1, 2**22 + 12345, 9_999_999_999])
+def test_an_id_that_leads_nowhere_is_given_back(pid):
+    assert process.first_program(pid) == pid
