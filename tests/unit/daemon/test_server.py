@@ -1,0 +1,486 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognee_hooks.daemon import daemon as daemon_module
+from cognee_hooks.daemon import live_session, sessions, thin_client
+from cognee_hooks.daemon import server as server_module
+from cognee_hooks.daemon.daemon import Daemon
+from cognee_hooks.daemon.journal import Journal
+from cognee_hooks.daemon.live_session import Incoming, LiveSession
+from cognee_hooks.daemon.protocol import split_record
+from cognee_hooks.daemon.server import Server
+from cognee_hooks.daemon.sessions import Sessions
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.results import Origin
+from cognee_hooks.services.crypto import Sealer
+from cognee_hooks.services.paths import Paths
+from tests.support.command import payload
+from tests.support.daemon import agent_environment, until
+from tests.support.fake_server import Connection, FakeServer, Request, status
+from tests.support.scripted import remembers
+
+RECALL = "/api/v1/recall"
+ENTRY = "/api/v1/remember/entry"
+PROMPT = payload("UserPromptSubmit", prompt="Which port does the billing service use?")
+SID = PROMPT["session_id"]
+
+
+class Running:
+    """A daemon's server in this process, and its peers."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        self.environ = agent_environment(home, url)
+        self.folder = home / "daemon"
+        self.sealer = Sealer(b"k" * 32)
+        self.handed_over = 0
+        self.verbs: list[str] = []
+        self.journal = Journal(self.folder, self.sealer)
+        self.sessions = Sessions(self.journal)
+        self.server = Server(
+            self.sessions, control=self._control, hand_over=self._hand_over, busy=lambda: None
+        )
+
+    async def listen(self) -> None:
+        await self.server.listen(daemon_module._bind(self.folder))
+
+    async def raw(self, data: bytes, *, ended: bool = True) -> bytes:
+        """Send bytes and return all that comes back."""
+        reader, writer = await asyncio.open_unix_connection(str(self.folder / "socket"))
+        writer.write(data)
+        if ended:
+            writer.write_eof()
+        async with asyncio.timeout(20):
+            answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        return answer
+
+    def opening(self, event: str, kind: str = "hook", agent: str = "claude-code", **more: str):
+        environ = self.environ | more
+        raw = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
+        return thin_client.compose(kind, agent, event, raw)
+
+    async def hook(self, event: str, document: Mapping[str, Any], **more: str) -> bytes:
+        answer = await self.raw(self.opening(event, **more) + json.dumps(document).encode())
+        head, _, rest = answer.partition(b"\n")
+        assert head.startswith(b"+"), answer
+        size, _, text = rest.partition(b"\n")
+        assert int(size) == len(text)
+        return text
+
+    def _control(self, verb: str) -> Mapping[str, Any]:
+        self.verbs.append(verb)
+        return {"did": verb}
+
+    def _hand_over(self) -> None:
+        self.handed_over += 1
+
+
+@pytest.fixture
+async def fake() -> AsyncIterator[FakeServer]:
+    async def recalls(connection: Connection, request: Request) -> None:
+        await connection.answer(200, remembers("a fact in memory")(request.json))
+
+    async with FakeServer() as server:
+        server.on(RECALL, recalls)
+        yield server
+
+
+@pytest.fixture
+async def running(
+    isolated_environment: Path, fake: FakeServer, monkeypatch
+) -> AsyncIterator[Running]:
+    monkeypatch.chdir(isolated_environment)
+    made = Running(isolated_environment, fake.url)
+    await made.listen()
+    yield made
+    await made.server.stop(1)
+    await made.sessions.close(Deadline.after(3))
+
+
+def stored(fake: FakeServer) -> list[dict]:
+    return [each.json["entry"] for each in fake.requests if each.path == ENTRY]
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+async def test_a_prompt_is_answered(running):
+    text = await running.hook("UserPromptSubmit", PROMPT)
+    assert "a fact in memory" in json.loads(text)["hookSpecificOutput"]["additionalContext"]
+
+
+async def test_other_events_are_answered_at_once_and_worked_on_behind_it(running, fake):
+    await running.hook("UserPromptSubmit", PROMPT)
+    assert await running.hook("Stop", payload("Stop", last_assistant_message="7431")) == b""
+    await until(lambda: [entry["answer"] for entry in stored(fake)] == ["7431"])
+    await until(lambda: len(running.journal) == 0)
+
+
+async def test_events_that_nobody_uses_are_not_kept(running):
+    assert await running.hook("Notification", PROMPT) == b""
+    assert len(running.journal) == 0
+    assert running.sessions.rows() == []
+
+
+async def test_the_same_event_twice_is_one(running, fake):
+    await running.hook("UserPromptSubmit", PROMPT)
+    stop = (
+        running.opening("Stop") + json.dumps(payload("Stop", last_assistant_message="a")).encode()
+    )
+    assert await running.raw(stop) == b"+0\n0\n"
+    await until(lambda: stored(fake))
+    assert await running.raw(stop) == b"+0\n0\n"
+    assert len(stored(fake)) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"GET / HTTP/1.1\r\n\r\n", b"cognee-hooks 1 hook 5\nabc", b"\xff" * 300 + b"\n"],
+)
+async def test_what_is_no_request_is_refused(running, data):
+    assert await running.raw(data) == b"-\n"
+
+
+async def test_a_peer_that_says_nothing_is_left(running, monkeypatch):
+    monkeypatch.setattr(server_module, "OPENING_SECONDS", 0.1)
+    assert await running.raw(b"", ended=False) == b"-\n"
+
+
+async def test_a_payload_that_stands_still_is_given_up(running, monkeypatch):
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.1)
+    assert await running.raw(running.opening("Stop") + b'{"half', ended=False) == b"-\n"
+
+
+async def test_a_payload_that_is_too_large_is_refused(running, monkeypatch):
+    monkeypatch.setattr(server_module, "MAX_BYTES", 10)
+    assert await running.raw(running.opening("Stop") + b'{"a": "' + b"x" * 100) == b"-\n"
+
+
+async def test_an_unknown_agent_is_refused(running, caplog):
+    assert await running.raw(running.opening("Stop", agent="nobody") + b"{}") == b"-\n"
+    assert "no agent is called 'nobody'" in caplog.text
+
+
+async def test_an_agent_that_works_for_us_is_refused(running):
+    nested = running.opening("Stop", COGNEE_HOOKS_NESTED="1")
+    assert await running.raw(nested + b"{}") == b"-\n"
+
+
+async def test_another_users_process_gets_no_answer(running, monkeypatch):
+    monkeypatch.setattr(server_module, "_is_ours", lambda _: False)
+    with suppress(ConnectionResetError):
+        assert await running.raw(running.opening("Stop") + b"{}") == b""
+    assert len(running.journal) == 0
+
+
+async def test_a_newer_version_takes_over(running, monkeypatch):
+    monkeypatch.setattr(thin_client, "VERSION", "99.0")
+    assert await running.raw(running.opening("Stop") + b"{}") == b"!\n"
+    assert running.handed_over == 1
+
+
+async def test_an_older_version_is_served(running, monkeypatch):
+    monkeypatch.setattr(thin_client, "VERSION", "0.0.1")
+    assert "a fact" in (await running.hook("UserPromptSubmit", PROMPT)).decode()
+
+
+async def test_control_requests_are_answered(running):
+    answer = await running.raw(running.opening("", "control", "") + b'{"do": "status"}')
+    assert json.loads(answer) == {"did": "status"}
+    await running.raw(running.opening("", "control", "") + b'{"do": ["nonsense"]}')
+    assert running.verbs == ["status", ""]
+
+
+async def test_the_status_line_needs_no_place_in_the_journal(running):
+    document = {"session_id": SID}
+    assert await running.hook(thin_client.STATUS, document) == b""
+    await running.hook("UserPromptSubmit", PROMPT)
+    running.sessions._live["claude-code", f"claude_{SID}"].host.status_line = _line
+    assert await running.hook(thin_client.STATUS, document, COLUMNS="33") == b"width 33"
+    assert await running.hook(thin_client.STATUS, document, COLUMNS="wide") == b"width 120"
+
+
+async def _line(width: int) -> str:
+    return f"width {width}"
+
+
+async def test_an_event_is_worked_on_when_it_cannot_be_kept(running, monkeypatch, caplog):
+    def full(*_: object) -> bool:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(running.journal, "add", full)
+    assert "a fact" in (await running.hook("UserPromptSubmit", PROMPT)).decode()
+    assert "is not on disk" in caplog.text
+
+
+async def test_a_peer_that_leaves_changes_nothing(running, fake):
+    await running.hook("UserPromptSubmit", PROMPT)
+    _, writer = await asyncio.open_unix_connection(str(running.folder / "socket"))
+    stop = payload("Stop", last_assistant_message="7431")
+    writer.write(running.opening("Stop") + json.dumps(stop).encode())
+    writer.transport.abort()
+    await until(lambda: [entry["answer"] for entry in stored(fake)] == ["7431"])
+
+
+# -- channels ----------------------------------------------------------------------------------
+
+
+async def test_a_channel_serves_a_session(running, fake):
+    reader, writer = await asyncio.open_unix_connection(str(running.folder / "socket"))
+    writer.write(running.opening("s9", "channel"))
+    assert "hello" in json.loads(await reader.readline())
+    for number, (event, document) in enumerate(
+        [
+            ("Notification", PROMPT),
+            ("UserPromptSubmit", {**PROMPT, "session_id": "s9"}),
+            ("Stop", payload("Stop", last_assistant_message="7431", session_id="s9")),
+        ]
+    ):
+        line = {"id": number, "event": event, "payload": document}
+        writer.write(json.dumps(line).encode() + b"\n")
+        answer = {}
+        while answer.get("id") != number:
+            answer = json.loads(await reader.readline())
+        assert ("a fact" in json.dumps(answer)) is (event == "UserPromptSubmit")
+    await until(lambda: [entry["answer"] for entry in stored(fake)] == ["7431"])
+    (row,) = running.sessions.rows()
+    assert row["session_id"] == "claude_s9"
+    writer.close()
+    await until(lambda: running.sessions.rows() == [], 5)
+
+
+async def test_a_daemon_that_ends_ends_its_channels(running):
+    reader, writer = await asyncio.open_unix_connection(str(running.folder / "socket"))
+    writer.write(running.opening("s9", "channel"))
+    await reader.readline()
+    await running.server.stop(1)
+    assert await reader.read() == b""
+    writer.close()
+
+
+# -- sessions ----------------------------------------------------------------------------------
+
+
+async def test_agents_that_plugins_bring_are_found_once(running, monkeypatch):
+    made: list[str] = []
+
+    class Agent(type(sessions.BUILT_IN["claude-code"])):  # type: ignore[misc]
+        name = "theirs"
+
+    class FakeHost:
+        def __init__(self, name: str, **_: object) -> None:
+            made.append(name)
+            self.registered = type("Registered", (), {"agents": {"theirs": Agent()}})
+
+    monkeypatch.setattr(sessions, "Host", FakeHost)
+    opening, _ = split_record(running.opening("Stop", agent="theirs"))
+    for _ in range(2):
+        assert (await running.sessions.agent_of(opening)).name == "theirs"
+    assert made == ["theirs"]
+
+
+async def test_a_host_that_cannot_be_made_knows_no_agents(running, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise SystemExit(3)
+
+    monkeypatch.setattr(sessions, "Host", broken)
+    opening, _ = split_record(running.opening("Stop", agent="theirs"))
+    assert await running.sessions.agent_of(opening) is None
+
+
+async def test_plugins_that_hang_hide_their_agents(running, monkeypatch):
+    release = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def hangs(*_: object, **__: object) -> None:
+        asyncio.run_coroutine_threadsafe(release.wait(), loop).result()
+
+    monkeypatch.setattr(sessions, "Host", hangs)
+    monkeypatch.setattr(sessions, "_AGENT_SECONDS", 0.1)
+    opening, _ = split_record(running.opening("Stop", agent="theirs"))
+    assert await running.sessions.agent_of(opening) is None
+    release.set()
+
+
+async def test_a_session_without_a_host_answers_nothing_and_keeps_its_events(
+    running, monkeypatch, caplog
+):
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("no")
+
+    monkeypatch.setattr(live_session, "Host", broken)
+    assert await running.hook("UserPromptSubmit", PROMPT) == b""
+    assert len(running.journal) == 1
+    assert "no host for" in caplog.text
+    assert "ValueError" in caplog.text
+
+
+async def test_a_prompt_does_not_wait_for_ever_for_its_plugins(running, monkeypatch):
+    release = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def hangs(*_: object, **__: object) -> None:
+        asyncio.run_coroutine_threadsafe(release.wait(), loop).result()
+        raise ValueError("no")
+
+    monkeypatch.setattr(live_session, "Host", hangs)
+    monkeypatch.setattr(live_session, "LOAD_SECONDS", 0.05)
+    assert await running.hook("UserPromptSubmit", PROMPT) == b""
+    release.set()
+
+
+async def test_an_adapter_that_fails_gets_nothing(running, monkeypatch, caplog):
+    agent = sessions.BUILT_IN["claude-code"]
+
+    def fails(*_: object, **__: object) -> None:
+        raise KeyError("no")
+
+    monkeypatch.setattr(type(agent), "read", fails)
+    monkeypatch.setattr(type(agent), "origin", fails)
+    assert await running.hook("UserPromptSubmit", PROMPT) == b""
+    assert "adapter claude-code failed: KeyError" in caplog.text
+    assert sessions.origin_of(agent, {}) == Origin()
+
+
+async def test_an_answer_that_fails_is_empty(running, monkeypatch):
+    agent = sessions.BUILT_IN["claude-code"]
+    monkeypatch.setattr(type(agent), "answer", lambda *_: None)
+    assert await running.hook("UserPromptSubmit", PROMPT) == b""
+
+
+async def test_a_host_that_fails_is_logged_and_the_next_event_goes_on(running, monkeypatch, caplog):
+    async def fails(*_: object) -> None:
+        raise ValueError("no")
+
+    await running.hook("UserPromptSubmit", PROMPT)
+    host = running.sessions._live["claude-code", f"claude_{SID}"].host
+    with monkeypatch.context() as patch:
+        patch.setattr(host, "dispatch", fails)
+        assert await running.hook("UserPromptSubmit", PROMPT) == b""
+    assert "UserPromptSubmit failed: ValueError" in caplog.text
+    assert "a fact" in (await running.hook("UserPromptSubmit", PROMPT)).decode()
+
+
+async def test_a_silent_session_ends_by_itself(running, fake):
+    running.sessions._idle_seconds = 0.2
+    await running.hook("UserPromptSubmit", PROMPT)
+    assert running.sessions.rows()
+    await until(lambda: running.sessions.rows() == [])
+
+
+async def test_the_word_of_an_agent_that_is_gone_already_is_not_kept(running):
+    running.sessions._idle_seconds = 0.05
+    await running.hook("UserPromptSubmit", PROMPT)
+    await until(lambda: running.sessions.rows() == [])
+    assert await running.hook("SessionEnd", payload("SessionEnd.other", session_id=SID)) == b""
+    assert running.sessions.rows() == []
+
+
+async def test_a_conversation_that_goes_on_waits_for_its_end(running, fake):
+    await running.hook("UserPromptSubmit", PROMPT)
+    await running.hook("SessionEnd", payload("SessionEnd.other", session_id=SID))
+    assert "a fact" in (await running.hook("UserPromptSubmit", PROMPT)).decode()
+    assert len(running.sessions.rows()) == 1
+
+
+async def test_only_so_many_ended_sessions_wait_for_the_server(running, fake, monkeypatch):
+    monkeypatch.setattr(sessions, "MAX_LINGERING", 1)
+    fake.on(ENTRY, status(503))
+    for session in ("a", "b", "c"):
+        who = {"session_id": session}
+        await running.hook("UserPromptSubmit", {**PROMPT, **who})
+        await running.hook("Stop", {**payload("Stop", last_assistant_message="x"), **who})
+        await until(lambda: ENTRY in fake.paths())
+        await running.hook("SessionEnd", {**payload("SessionEnd.other"), **who})
+    await until(lambda: not running.sessions._ending, 15)
+    assert len(running.sessions.rows()) == 1
+    # What the other two left is in the journal, for the next daemon.
+    assert len(running.journal) >= 4
+
+
+async def test_what_cannot_be_used_any_more_is_not_taken_up(running, isolated_environment, caplog):
+    for event, agent in (("Stop", "nobody"), ("Notification", "claude-code")):
+        record = running.opening(event, agent=agent)
+        opening, _ = split_record(record)
+        running.journal.add(opening, b"{}")
+    opening, _ = split_record(running.opening("Stop"))
+    running.journal.add(opening, b"no json")
+    assert len(running.journal) == 3
+    journal = Journal(running.folder, running.sealer)
+    await Sessions(journal).take_up()
+    assert len(journal) == 0
+    assert caplog.text.count("cannot be used") == 3
+
+
+async def test_events_in_the_spool_come_before_the_one_that_is_new(running, fake):
+    first = running.opening("UserPromptSubmit")
+    ident = split_record(first)[0].ident
+    data = first + json.dumps(PROMPT).encode()
+    path = running.folder / "spool" / f"{ident}.event"
+    path.write_bytes(data)
+    path.chmod(0o600)
+    await running.hook("Stop", payload("Stop", last_assistant_message="7431"))
+    await until(lambda: [entry["answer"] for entry in stored(fake)] == ["7431"])
+    assert RECALL not in [each.path for each in fake.requests if b"billing service" in each.body]
+
+
+# -- the daemon --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def daemon(isolated_environment: Path, monkeypatch) -> Daemon:
+    monkeypatch.chdir(isolated_environment)
+    return Daemon(Paths.of(os.environ, "daemon"), idle_seconds=0.2)
+
+
+async def test_an_idle_daemon_ends(daemon, caplog):
+    caplog.set_level(logging.INFO)
+    reader, writer = os.pipe()
+    os.close(reader)
+    async with asyncio.timeout(10):
+        await daemon.run(writer)
+    assert "nothing happened" in caplog.text
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.close(writer)
+
+
+async def test_it_tells_about_itself(daemon):
+    assert daemon._answer("status")["pid"] == os.getpid()
+    assert daemon._answer("status")["version"] == thin_client.VERSION
+    assert "no such request" in daemon._answer("dance")["error"]
+    assert daemon._answer("stop")["sessions"] == []
+    assert daemon._stopping.is_set()
+
+
+async def test_a_daemon_that_stands_still_is_replaced(daemon, monkeypatch):
+    did: list[object] = []
+    monkeypatch.setattr(daemon_module, "spawn_detached", lambda command: did.append(command[1:]))
+    monkeypatch.setattr(daemon_module.os, "_exit", did.append)
+    daemon._replace()
+    assert did == [["-P", "-m", "cognee_hooks.daemon"], daemon_module.STALLED]
+
+
+async def test_an_event_knows_whether_the_model_waits_for_it(running):
+    agent = sessions.BUILT_IN["claude-code"]
+    opening, _ = split_record(running.opening("UserPromptSubmit"))
+    incoming = Incoming.of(agent, opening, PROMPT)
+    assert incoming.waits
+    assert not Incoming.of(agent, opening, PROMPT, replayed=True).waits
+    machine = {**PROMPT, "prompt": "<task-notification>done</task-notification>"}
+    assert not Incoming.of(agent, opening, machine).waits
+    session = LiveSession(agent, "s", cwd="", environ=running.environ, journal=running.journal)
+    assert session.patience_ms(incoming) > live_session.LOAD_SECONDS * 1000
+    await session.ready()
+    assert session.patience_ms(incoming) <= 4500
+    await session.close(Deadline.after(2))
