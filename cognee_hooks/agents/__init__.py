@@ -11,6 +11,7 @@ from cognee_hooks.agents.codex import Codex
 from cognee_hooks.agents.copilot_cli import CopilotCli
 from cognee_hooks.agents.cursor import Cursor
 from cognee_hooks.agents.gemini_cli import GeminiCli
+from cognee_hooks.agents.opencode import OpenCode
 from cognee_hooks.agents.pi import Pi
 from cognee_hooks.agents.qwen_code import QwenCode
 from cognee_hooks.results import Agent
@@ -19,7 +20,16 @@ from cognee_hooks.services.names import safe_session_id
 BUILT_IN: Mapping[str, Agent] = MappingProxyType(
     {
         agent.name: agent
-        for agent in (ClaudeCode(), Codex(), GeminiCli(), Cursor(), QwenCode(), CopilotCli(), Pi())
+        for agent in (
+            ClaudeCode(),
+            Codex(),
+            Pi(),
+            GeminiCli(),
+            Cursor(),
+            QwenCode(),
+            CopilotCli(),
+            OpenCode(),
+        )
     }
 )
 """The agents that come with the package, by name."""
@@ -33,6 +43,7 @@ VERIFIED: Mapping[str, str] = MappingProxyType(
         "qwen-code": "by contract only",
         "copilot-cli": "by contract only",
         "pi": "driven live",
+        "opencode": "driven live",
     }
 )
 """How each adapter was verified.

@@ -168,6 +168,11 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
                 "preCompact sessionEnd".split()
             ),
         ),
+        # Read by our own plugin.
+        "opencode": Shape(
+            context={"user_prompt": "context"},
+            speaks=frozenset("session_start tool_result turn_end pre_compact session_end".split()),
+        ),
         # Read by our own extension, over the daemon's channel.
         "pi": Shape(
             context=dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Payloads that an agent's documentation describes, one a file, named for their event."""
+"""Payloads of one agent, captured or taken from its documentation, one a file, named for events."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ SESSION_ID = "agent_s1"
 
 
 class Documented:
-    """The documented payloads of one agent.
+    """The payloads of one agent.
 
     Args:
         agent: Its adapter.
+        version: The version that they were captured from; "" for documented ones.
     """
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, version: str = "") -> None:
         self.agent = agent
-        self.paths = sorted((DATA / agent.name).glob("*.json"))
+        self._folder = DATA / agent.name / version
+        self.paths = sorted(self._folder.glob("*.json"))
 
     def payload(self, name: str, **changes: Any) -> dict[str, Any]:
         """A payload by the name of its file."""
-        document: dict[str, Any] = json.loads((DATA / self.agent.name / f"{name}.json").read_text())
+        document: dict[str, Any] = json.loads((self._folder / f"{name}.json").read_text())
         return document | changes
 
     def read(self, name: str, **changes: Any) -> Any:

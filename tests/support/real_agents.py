@@ -19,11 +19,13 @@ from tests.support.agent_process import Completed, Conversation, Running, scrubb
 
 CLAUDE_CODE_VERSIONS = ("2.1.332", "2.1.197")
 CODEX_VERSION = "0.171.0"
+OPENCODE_VERSION = "1.18.33"
 
 # Package, and where npm puts the native program for this machine.
 _PACKAGES = {
     "claude-code": ("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
     "codex": ("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
+    "opencode": ("opencode-ai", "opencode-[!a]*/bin/opencode"),
 }
 _INSTALL_SECONDS = 600
 
@@ -35,7 +37,7 @@ def install(agent: str, version: str) -> Path:
     and a file lock makes parallel test runs wait for one another. No script of a package is run.
 
     Args:
-        agent: ``claude-code`` or ``codex``.
+        agent: ``claude-code``, ``codex`` or ``opencode``.
         version: Exact version on npm. A range would not do: npm falls back to old versions of
             Claude Code on old versions of Node.
 
