@@ -8,6 +8,7 @@ from cognee_hooks import Narrow, option
 
 DEFAULT_TOOLS = (
     "Bash",
+    "Delete",
     "Edit",
     "Glob",
     "Grep",
@@ -16,16 +17,30 @@ DEFAULT_TOOLS = (
     "NotebookEdit",
     "PowerShell",
     "Read",
+    "Shell",
     "Write",
     "apply_patch",
     "bash",
+    "create",
     "edit",
     "find",
+    "glob",
     "grep",
+    "grep_search",
+    "list",
+    "list_directory",
     "ls",
+    "patch",
     "powershell",
     "read",
+    "read_file",
+    "read_many_files",
+    "replace",
+    "run_shell_command",
+    "search_file_content",
+    "view",
     "write",
+    "write_file",
 )
 """Tools of the agents that we know, each in its agent's spelling."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document
-from cognee_hooks.agents.fields import decoded, flag, mapping, origin, text
+from cognee_hooks.agents.fields import as_command, decoded, flag, mapping, origin, text
 from cognee_hooks.agents.transcripts import last_records
 from cognee_hooks.events import Event, PreCompact, Stop, UserPromptSubmit
 from cognee_hooks.results import Origin
@@ -33,7 +33,7 @@ def _call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool call with the field names that others use."""
     return {
         "tool_name": payload.get("toolName"),
-        "tool_input": decoded(payload.get("toolArgs")),
+        "tool_input": as_command(decoded(payload.get("toolArgs"))),
         "error": payload.get("error"),
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document
-from cognee_hooks.agents.fields import decoded, text
+from cognee_hooks.agents.fields import as_command, decoded, text
 from cognee_hooks.events import Event, Stop, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -36,7 +36,7 @@ def _call(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **payload,
         "tool_name": tool,
-        "tool_input": decoded(payload.get("tool_input")),
+        "tool_input": as_command(decoded(payload.get("tool_input"))),
         "tool_response": decoded(payload.get("tool_output")),
         "error": payload.get("error_message"),
         "duration_ms": payload.get("duration"),

@@ -8,6 +8,8 @@ from typing import Any
 
 from cognee_hooks.results import Origin
 
+_PATCH = "*** Begin Patch"
+
 
 def text(payload: Mapping[str, Any], name: str) -> str:
     """Return a text field; "" where it is missing or something else."""
@@ -51,6 +53,17 @@ def decoded(value: Any) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return value
+
+
+def as_command(arguments: Any) -> Any:
+    """Return arguments with a patch where Codex has it, and anything else as it is.
+
+    A patch names files in its text. What looks for such names knows the argument ``command``, while
+    some agents call a patch otherwise or send it alone.
+    """
+    inner = arguments.values() if isinstance(arguments, Mapping) else [arguments]
+    patches = [each for each in inner if isinstance(each, str) and each.startswith(_PATCH)]
+    return {"command": patches[0]} if patches else arguments
 
 
 def origin(payload: Mapping[str, Any], conversation: str, cwd: str = "cwd") -> Origin:

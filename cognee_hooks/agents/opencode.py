@@ -20,7 +20,7 @@ from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document
-from cognee_hooks.agents.fields import flag, mapping, origin, text
+from cognee_hooks.agents.fields import as_command, flag, mapping, origin, text
 from cognee_hooks.events import (
     Event,
     PostToolUse,
@@ -45,7 +45,7 @@ def _tool_result(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     return PostToolUse(
         **common,
         tool_name=text(payload, "tool"),
-        tool_input=mapping(payload, "args"),
+        tool_input=mapping({"args": as_command(payload.get("args"))}, "args"),
         tool_response=payload.get("output"),
         tool_use_id=text(payload, "callID"),
     )

@@ -60,6 +60,12 @@ def test_a_result_of_another_shape_is_taken_as_it_is():
     assert read("postToolUse.bash", toolResult=result).error == "failed"
 
 
+def test_a_patch_that_is_sent_alone_is_a_command():
+    patch = "*** Begin Patch\n*** Update File: .env\n+KEY=1\n*** End Patch"
+    event = read("postToolUse.bash", toolName="apply_patch", toolArgs=patch)
+    assert event.tool_input == {"command": patch}
+
+
 def test_a_sub_agent_is_told_from_the_agent():
     event = read("subagentStop")
     assert (event.agent_id, event.agent_type) == ("call_1", "explore")

@@ -85,6 +85,12 @@ def test_fields_are_passed_on():
     assert prompt.prompt_id == call.prompt_id == read("turn_end").prompt_id
 
 
+def test_a_patch_is_a_command_so_that_files_in_it_are_seen():
+    patch = "*** Begin Patch\n*** Update File: .env\n+KEY=1\n*** End Patch"
+    event = read("tool_result.bash", tool="apply_patch", args={"patchText": patch})
+    assert event.tool_input == {"command": patch}
+
+
 def test_a_sub_agent_belongs_to_the_session_of_the_agent_that_started_it():
     inside, outside = read("turn_end.in-subagent"), read("turn_end")
     assert inside.agent_id
