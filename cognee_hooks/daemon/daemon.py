@@ -51,7 +51,7 @@ class Daemon:
         self._began = time.time()
         self._stopping = asyncio.Event()
         self._sessions = Sessions(Journal(self._folder, Sealer.of(paths.key_file)))
-        self._watchdog = Watchdog(self._replace)
+        self._watchdog = Watchdog(self._replace, trace=self._folder / "daemon.log")
         self._server = Server(
             self._sessions,
             control=self._answer,
