@@ -87,7 +87,7 @@ export default function cognee(pi: ExtensionAPI): void {
     for (let first = true; !socket?.writable && !off; first = false, await sleep(0.05)) {
       const once = !seconds || Date.now() < restUntil;
       await open(once ? 0.5 : Math.max(0.5, (until - Date.now()) / 1000));
-      if (socket?.writable || once) return;
+      if (socket?.writable || once || off) return;
       if (first) void launch("start");
       // A daemon that cannot start must not hold up every prompt.
       if (Date.now() >= until) return void (restUntil = Date.now() + SECONDS.rest * 1000);
@@ -131,7 +131,7 @@ export default function cognee(pi: ExtensionAPI): void {
     const { id, hello, notice, status = hello?.status, ask, kind, title, text, options, seconds } = message;
     if (id) return waiting.get(id)?.(message);
     if (hello && !registered) registered = (register(hello), true);
-    if (notice && (ctx?.hasUI || notice.level !== "info")) show(notice.text, notice.level);
+    if (typeof notice?.text === "string" && (ctx?.hasUI || notice.level !== "info")) show(notice.text, notice.level);
     if (typeof status === "string") ctx?.ui.setStatus(KEY, status || undefined);
     const [ui, limit] = [ctx?.ui, { timeout: seconds * 1000 }];
     const asked = async () => kind === "select" ? ui?.select(title, options, limit) : ui?.confirm(title, text, limit);
