@@ -10,6 +10,7 @@ BUILT_IN_PACKAGE = "builtin_plugins"
 BUILT_INS: dict[str, str] = {
     "capture": "builtin_plugins.capture.plugin:CapturePlugin",
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
+    "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",
 }
 """Where to load each built-in from, by plugin name."""
 

@@ -89,17 +89,20 @@ class RecallPlugin:
         return [each for each in (server, *lanes) if each.text]
 
     @hookimpl
-    def cognee_status_segments(self) -> StatusSegment | None:
+    def cognee_status_segments(self) -> list[StatusSegment]:
         """Tell how useful memory has been."""
         turns = self._turns
         if not turns.total:
-            return None
+            return []
         use = (
             f"{turns.with_hits}/{turns.total} turns had hits this session"
             if turns.with_hits
             else f"memory warming up ({turns.total} turns)"
         )
-        return StatusSegment(text=f"{turns.last_hits} memory hits · {use}", priority=50)
+        return [
+            StatusSegment(text=f"{turns.last_hits} memory hits", priority=50),
+            StatusSegment(text=use, priority=40),
+        ]
 
     @hookimpl
     def cognee_doctor_checks(self) -> CheckResult:

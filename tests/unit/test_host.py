@@ -286,7 +286,7 @@ async def test_the_status_line_is_made_by_plugins(make):
         cognee_status_segments=hookimpl(_segments),
         cognee_render_status=hookimpl(_render),
     )
-    host = make({"line": segments})
+    host = make({"line": segments}, arguments={"plugins": ["no:statusline"]})
     assert await host.status_line(40) == "late 40 early"
     await host.close(Deadline.after(0))
 
@@ -300,7 +300,7 @@ async def _render(segments: list[StatusSegment], max_width: int) -> str:
 
 
 async def test_without_a_renderer_there_is_no_status_line(make):
-    host = make()
+    host = make(arguments={"plugins": ["no:statusline"]})
     assert await host.status_line() == ""
     await host.close(Deadline.after(0))
 

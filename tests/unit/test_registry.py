@@ -19,7 +19,7 @@ from cognee_hooks.registry import PluginRecord, PluginState, Registry, declared_
 from cognee_hooks.settings import PluginSelection
 
 ROOT = Path(__file__).parents[2]
-BUILT_INS = {"capture", "recall"}
+BUILT_INS = {"capture", "recall", "statusline"}
 
 
 class Good:

@@ -350,12 +350,10 @@ async def test_lanes_of_plugins_stand_beside_memory_each_in_a_block_of_its_own(
 
 async def test_the_status_line_tells_how_useful_memory_was(host, client):
     await ask(host)
-    called = await host.dispatcher.call("cognee_status_segments")
-    assert "0 memory hits · memory warming up (1 turns)" in str(called.value)
+    assert "0 memory hits · memory warming up (1 turns)" in await host.status_line()
     client.scripts[RECALL] = remembers("one", "two")
     await ask(host)
-    called = await host.dispatcher.call("cognee_status_segments")
-    assert "2 memory hits · 1/2 turns had hits this session" in str(called.value)
+    assert "2 memory hits · 1/2 turns had hits this session" in await host.status_line()
 
 
 async def test_the_doctor_says_whether_recall_is_on_and_whether_it_is_paused(
