@@ -15,11 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import api
+from tests.support import api, pi_agent
 from tests.support.agent_machine import AgentMachine, until
 from tests.support.agent_process import Completed
+from tests.support.chat_wire import chat_model
 from tests.support.messages_endpoint import messages_endpoint
 from tests.support.model_endpoint import ModelEndpoint
+from tests.support.pi_agent import PACKAGES
+from tests.support.pi_driver import PiDriver
 from tests.support.real_agents import (
     CLAUDE_CODE_VERSIONS,
     CODEX_VERSION,
@@ -36,7 +39,9 @@ pytestmark = pytest.mark.real_cognee
 
 NEW, OLD = (f"claude-code-{version}" for version in CLAUDE_CODE_VERSIONS)
 CODEX = f"codex-{CODEX_VERSION}"
-AGENTS = (NEW, OLD, CODEX)
+OLD_PI, PI = (f"pi-{version}" for version in PACKAGES)
+AGENTS = (NEW, OLD, CODEX, PI, OLD_PI)
+MODELS = {"claude-code": messages_endpoint, "codex": responses_endpoint, "pi": chat_model}
 OUTAGE = "=== Cognee memory: recall skipped (server unreachable)"
 HEADER = "=== Cognee memory ==="
 
@@ -51,7 +56,7 @@ class Agent:
         prefix: How our ids of its sessions begin.
     """
 
-    driver: ClaudeCode | Codex
+    driver: ClaudeCode | Codex | PiDriver
     model: ScriptedModel
     prefix: str
 
@@ -78,24 +83,27 @@ class Desk:
         return self._agents[name]
 
     def _set_up(self, name: str, version: str) -> Agent:
-        machine, binary = self.machine, install(name, version)
-        model = messages_endpoint() if name == "claude-code" else responses_endpoint()
-        self._stack.enter_context(model)
-        given = (binary, machine.home, model.url, machine.project, machine.environment)
-        driver: ClaudeCode | Codex
+        machine = self.machine
+        model = self._stack.enter_context(MODELS[name]())
+        given = (machine.home, model.url, machine.project, machine.environment)
+        driver: ClaudeCode | Codex | PiDriver
         if name == "claude-code":
-            driver = ClaudeCode(*given)
+            driver = ClaudeCode(install(name, version), *given)
+        elif name == "codex":
+            settings = "model_auto_compact_token_limit = 50_000"
+            driver = Codex(install(name, version), *given, settings=settings)
         else:
-            driver = Codex(*given, settings="model_auto_compact_token_limit = 50_000")
+            driver = PiDriver(version, machine.home, model.url, machine.environment)
         machine.command("install", name, "--yes")
-        return Agent(driver, model, "claude" if name == "claude-code" else "codex")
+        return Agent(driver, model, name.partition("-")[0])
 
 
 @pytest.fixture(scope="session")
 def programs() -> list[Path]:
     """Folders of the agents' programs; installed here, before a test has a home of its own."""
-    installed = [install(*name.rsplit("-", 1)) for name in AGENTS]
-    return [each.parent for each in installed]
+    for version in PACKAGES:
+        pi_agent.install(version)
+    return [install(*name.rsplit("-", 1)).parent for name in (NEW, OLD, CODEX)]
 
 
 @pytest.fixture
@@ -109,12 +117,10 @@ def desk(
     dataset: str,
     programs: list[Path],
     isolated_environment: Path,
-    tmp_path: Path,
 ) -> Iterator[Desk]:
     with ExitStack() as stack:
         machine = AgentMachine(
             isolated_environment,
-            tmp_path,
             real_cognee_165.url,
             real_cognee_165.key,
             dataset,
@@ -143,7 +149,7 @@ def shown(done: Completed) -> tuple[int, str, str]:
     return done.returncode, done.answer, done.stderr
 
 
-@pytest.mark.parametrize(("one", "other"), [(NEW, CODEX), (CODEX, OLD)])
+@pytest.mark.parametrize(("one", "other"), [(NEW, CODEX), (CODEX, PI), (OLD_PI, OLD)])
 def test_what_was_said_to_one_agent_is_read_by_the_model_of_another(
     desk: Desk, one: str, other: str
 ):
@@ -162,7 +168,7 @@ def test_what_was_said_to_one_agent_is_read_by_the_model_of_another(
     assert fact in memory
 
 
-@pytest.mark.parametrize("name", [NEW, CODEX])
+@pytest.mark.parametrize("name", [NEW, CODEX, PI])
 def test_a_secret_that_a_tool_prints_is_nowhere_on_the_server(
     desk: Desk, name: str, servers: ServerPool, real_cognee_165: Server
 ):
@@ -201,8 +207,8 @@ def holders(folder: Path, text: str) -> list[str]:
     return [str(path) for path in files if text.encode() in path.read_bytes()]
 
 
-@pytest.mark.parametrize("results", [0, 1], ids=["before the tool call", "after it"])
-@pytest.mark.parametrize("name", [NEW, CODEX])
+# Before the first tool call, and after it.
+@pytest.mark.parametrize(("name", "results"), [(NEW, 0), (CODEX, 1), (PI, 0), (PI, 1)])
 def test_a_daemon_that_is_killed_in_the_middle_changes_nothing(desk: Desk, name: str, results: int):
     machine, agent = desk.machine, desk[name]
     prompt = "Try it {}. {{{{tool: echo tried}}}} {{{{say: fine}}}}"
@@ -257,14 +263,13 @@ def test_a_server_that_is_killed_changes_one_line_for_the_agents(
     dataset: str,
     programs: list[Path],
     isolated_environment: Path,
-    tmp_path: Path,
 ):
     server, prompt = killable_cognee, "{} turn. {{{{tool: echo {}}}}} {{{{say: fine}}}}"
     with ExitStack() as stack:
         key = mint_key(server.url)
-        machine = AgentMachine(isolated_environment, tmp_path, server.url, key, dataset, *programs)
+        machine = AgentMachine(isolated_environment, server.url, key, dataset, *programs)
         desk = Desk(stack.enter_context(machine), stack)
-        agents = [desk[NEW], desk[CODEX]]
+        agents = [desk[NEW], desk[CODEX], desk[PI]]
         usual = [each.driver.prompt(prompt.format("First", 1)) for each in agents]
 
         releases, running = [], []
@@ -299,7 +304,7 @@ def test_a_server_that_is_killed_changes_one_line_for_the_agents(
                 assert len(machine.session(session)["traces"]) == 1
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", [NEW, OLD, CODEX])
 def test_sub_agents_and_compaction_leave_the_turns_of_the_person_alone(desk: Desk, name: str):
     machine, agent = desk.machine, desk[name]
     asking = "Ask around. {{agent: look [[tool: echo below]] [[say: looked]]}} {{say: asked}}"

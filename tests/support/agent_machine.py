@@ -43,7 +43,6 @@ class AgentMachine:
 
     Args:
         home: Throw-away home.
-        project: Where the agents work.
         url: The cognee server's address.
         key: Key for it.
         dataset: Dataset of all sessions.
@@ -51,22 +50,21 @@ class AgentMachine:
 
     Attributes:
         home: As given.
-        project: As given.
+        project: Where the agents work.
         environment: What agents have to know about the server.
     """
 
-    def __init__(
-        self, home: Path, project: Path, url: str, key: str, dataset: str, *programs: Path
-    ) -> None:
+    def __init__(self, home: Path, url: str, key: str, dataset: str, *programs: Path) -> None:
         self.home = home
-        self.project = project
+        self.project = home / "project"
+        self.project.mkdir()
         self.environment = {
             "PATH": os.pathsep.join([*map(str, programs), os.environ.get("PATH", os.defpath)]),
             "COGNEE_BASE_URL": url,
             "COGNEE_API_KEY": key,
             "COGNEE_PLUGIN_DATASET": dataset,
             # A real server on a busy machine may be slow; how slow is not the subject here.
-            "COGNEE_RECALL_TIMEOUT_MS": "15000",
+            "COGNEE_RECALL_TIMEOUT_MS": "9000",
         }
         self.api = httpx.Client(base_url=url, headers={"X-Api-Key": key}, timeout=120)
         self.dataset = dataset

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.scripted_model import Move, ScriptedModel, Turn
+from tests.support.scripted_model import Move, ScriptedModel, Turn, server_sent
 
 _REMINDER = "<system-reminder>"
 # How Claude Code marks what a hook printed: as context in JSON, or as plain text.
@@ -56,7 +56,7 @@ class Messages:
             "usage": {"input_tokens": move.tokens, "output_tokens": 5},
         }
 
-    def events(self, move: Move) -> list[dict[str, Any]]:
+    def stream(self, move: Move) -> str:
         """The answer as a stream with one content block."""
         message = self.document(move) | {"content": [], "stop_reason": None}
         block = _content(move)
@@ -67,7 +67,7 @@ class Messages:
             start = block | {"input": {}}
             delta = {"type": "input_json_delta", "partial_json": arguments}
         stop = {"stop_reason": _stop_reason(move), "stop_sequence": None}
-        return [
+        events = [
             {"type": "message_start", "message": message},
             {"type": "content_block_start", "index": 0, "content_block": start},
             {"type": "content_block_delta", "index": 0, "delta": delta},
@@ -75,6 +75,7 @@ class Messages:
             {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}},
             {"type": "message_stop"},
         ]
+        return server_sent(events)
 
     def other(self, path: str) -> dict[str, Any] | None:
         """Count tokens; nothing else is there."""

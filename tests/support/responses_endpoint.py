@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.support.scripted_model import Move, ScriptedModel, Turn
+from tests.support.scripted_model import Move, ScriptedModel, Turn, server_sent
 
 # User and developer messages that Codex writes itself.
 _MACHINE_MADE = (
@@ -56,14 +56,15 @@ class Responses:
         }
         return {"id": f"resp_{move.number}", "output": [_item(move)], "usage": usage}
 
-    def events(self, move: Move) -> list[dict[str, Any]]:
+    def stream(self, move: Move) -> str:
         """The answer as a stream with one output item."""
         response = self.document(move)
-        return [
+        events = [
             {"type": "response.created", "response": {"id": response["id"]}},
             {"type": "response.output_item.done", "output_index": 0, "item": _item(move)},
             {"type": "response.completed", "response": response},
         ]
+        return server_sent(events)
 
     def other(self, path: str) -> dict[str, Any] | None:
         """Nothing else is there; Codex takes a missing list of models well."""

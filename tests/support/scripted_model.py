@@ -81,6 +81,13 @@ def next_move(turn: Turn, number: int) -> Move:
     return Move(number, text=said, tokens=tokens)
 
 
+def server_sent(events: list[dict[str, Any]]) -> str:
+    """Events in their form on the wire, named by their ``type`` where they have one."""
+    names = [f"event: {each['type']}\n" if "type" in each else "" for each in events]
+    lines = [f"data: {json.dumps(each)}\n\n" for each in events]
+    return "".join(name + line for name, line in zip(names, lines, strict=True))
+
+
 class Wire(Protocol):
     """One provider's wire format.
 
@@ -93,8 +100,8 @@ class Wire(Protocol):
     def turn(self, body: dict[str, Any]) -> Turn:
         """Where the conversation in a request stands."""
 
-    def events(self, move: Move) -> list[dict[str, Any]]:
-        """The answer as server-sent events, each with its ``type``."""
+    def stream(self, move: Move) -> str:
+        """The answer as server-sent events."""
 
     def document(self, move: Move) -> dict[str, Any]:
         """The answer as one JSON document."""
@@ -134,9 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
             message = "the test's request cap is reached"
             self._send_json({"error": {"type": "invalid_request_error", "message": message}}, 400)
         elif body.get("stream"):
-            events = model.wire.events(move)
-            frames = [f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events]
-            self._send(200, "text/event-stream", "".join(frames).encode())
+            self._send(200, "text/event-stream", model.wire.stream(move).encode())
         else:
             self._send_json(model.wire.document(move))
 

@@ -17,7 +17,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.chat_wire import Chat, chat_model
 from tests.support.messages_endpoint import Messages, messages_endpoint
+from tests.support.pi_agent import PACKAGES
+from tests.support.pi_driver import PiDriver
 from tests.support.real_agents import (
     CLAUDE_CODE_VERSIONS,
     CODEX_VERSION,
@@ -303,6 +306,30 @@ def test_codex_that_runs_in_circles_is_ended_by_the_cap(
     assert done.returncode != 0
     assert len(responses.requests) == 12
     assert responses.refused >= 1
+
+
+# -- pi ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", PACKAGES)
+def test_pi_calls_its_tools_and_resumes(version: str, isolated_environment: Path):
+    with chat_model() as model:
+        pi = PiDriver(version, isolated_environment, model.url, {})
+        done = pi.prompt("Try it. {{tool: echo marked-$((40 + 2))}} {{say: tried}}")
+        assert (done.returncode, done.answer, done.stderr) == (0, "tried", "")
+        assert "marked-42" in json.dumps(model.wait_for("Try it", results=1)["messages"])
+        again = pi.resume(done.session, "And again?")
+    assert (again.answer, again.session) == ("Done.", done.session)
+    assert "Try it." in json.dumps(model.requests[-1]["messages"])
+    assert model.context_texts() == []
+
+
+def test_what_our_extension_injects_is_not_taken_for_the_prompt():
+    memory = "=== Cognee memory ===\n{{say: wrong}}\n=== End Cognee memory ==="
+    messages = [{"role": "user", "content": text} for text in ("now {{say: right}}", memory)]
+    wire = Chat()
+    assert wire.turn({"messages": messages}) == Turn("now {{say: right}}", 0)
+    assert wire.injected({"messages": messages}) == [memory]
 
 
 # -- processes ---------------------------------------------------------------------------------
