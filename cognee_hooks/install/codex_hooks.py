@@ -20,7 +20,7 @@ from cognee_hooks.install.jsontext import JsonTextError, Kind, parse
 _DEFAULT_TIMEOUT = 600
 _SHORT = {"SessionEnd": 1, "Interrupt": 1}
 _WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop"})
-_HASHED = ("type", "command", "timeout", "async", "statusMessage", "additionalContextLimit")
+_HASHED = ("type", "command", "timeout", "async", "statusMessage")
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 

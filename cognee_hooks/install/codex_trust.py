@@ -96,7 +96,7 @@ def grant(place: Place, now: datetime) -> Sequence[str]:
         hooks = untrusted(place, read(hooks_path(place)))
         if hooks:
             lines = _through_file(path, {each.key: each.hash for each in hooks}, now)
-    except (InstallRefused, ConfigEditError, OSError) as error:
+    except (InstallRefused, ConfigEditError, UnicodeDecodeError, OSError) as error:
         return [f"The hooks could not be trusted in {path}: {error}", BY_HAND]
     return lines
 

@@ -106,7 +106,9 @@ class PluginFolder:
                 "plugins": [{"name": PLUGIN, "source": f"./plugins/{PLUGIN}", **about}],
             },
             self._plugin / ".claude-plugin" / "plugin.json": {"name": PLUGIN, **about},
-            self._plugin / "hooks" / "hooks.json": {"hooks": dict(entries)},
+            self._plugin / "hooks" / "hooks.json": {
+                "hooks": {event: [entry] for event, entry in entries.items()}
+            },
         }
 
     def _is_inside(self, folder: Path) -> bool:

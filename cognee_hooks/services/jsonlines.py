@@ -87,23 +87,29 @@ async def talking_to(
         TimeoutError: The deadline passed.
     """
     import asyncio
+    from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 
-    process = await asyncio.create_subprocess_exec(
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(limit=MAX_LINE, loop=loop),
         *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
         env=dict(env),
         cwd=cwd,
-        limit=MAX_LINE,
         start_new_session=True,
     )
-    talk = JsonLines(process)
+    process = Process(transport, protocol, loop)
     try:
         async with asyncio.timeout(deadline.remaining()):
+            talk = JsonLines(process)
             yield talk
             await talk.close()
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+        # Output that nobody read would keep `wait` waiting, and so would a helper in a session of
+        # its own; closing our end does not.
+        transport.close()
         await process.wait()

@@ -17,7 +17,6 @@ from cognee_hooks.install.jsonhooks import (
     taken,
 )
 from cognee_hooks.install.jsontext import Dialect, JsonTextError
-
 from tests.unit.install.documents import EVENTS, OURS, entry, settings, table, written
 
 TABLE = table()
@@ -101,12 +100,8 @@ def test_entries_of_an_older_installation_are_replaced_in_place(data):
 @given(st.data())
 def test_comments_and_trailing_commas_survive_where_the_agent_allows_them(data):
     lax = HookTable(entries=TABLE.entries, dialect=JSONC)
-    pieces = [
-        '"a": 1',
-        '"b": /* c */ [1, 2]',
-        '"hooks": {"Stop": [{"x": 1}%s]}'
-        % data.draw(st.sampled_from(["", " ,", " // y\n", ", /* z */"])),
-    ]
+    end = data.draw(st.sampled_from(["", " ,", " // y\n", ", /* z */"]))
+    pieces = ['"a": 1', '"b": /* c */ [1, 2]', f'"hooks": {{"Stop": [{{"x": 1}}{end}]}}']
     chosen = data.draw(st.lists(st.sampled_from(pieces), min_size=1, max_size=3, unique=True))
     trivia = st.sampled_from(["", " ", "\n  ", " // note\n  ", "/* n */", "\n  // above\n  "])
     body = ""
@@ -129,29 +124,33 @@ def small(event: str = "Stop") -> HookTable:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("", "{|  'hooks': {|    'Stop': [|      {|        'command': '@'|      }|    ]|  }|}|"),
+        ("{'a':1}", "{'a':1,'hooks':{'Stop':[{'command':'@'}]}}"),
+        ("{'a': 1}", "{'a': 1, 'hooks': {'Stop': [{'command': '@'}]}}"),
+        ("{ 'hooks': {} }", "{ 'hooks': {'Stop': [{'command': '@'}]} }"),
         (
-            "",
-            '{\n  "hooks": {\n    "Stop": [\n      {\n        "command": "@"\n      }\n    ]\n  }\n}\n',
+            "{|>'a': {}|}",
+            "{|>'a': {},|>'hooks': {|>>'Stop': [|>>>{|>>>>'command': '@'|>>>}|>>]|>}|}",
         ),
-        ('{"a":1}', '{"a":1,"hooks":{"Stop":[{"command":"@"}]}}'),
-        ('{"a": 1}', '{"a": 1, "hooks": {"Stop": [{"command": "@"}]}}'),
-        ('{ "hooks": {} }', '{ "hooks": {"Stop": [{"command": "@"}]} }'),
+        ("{|>'hooks': {|>}|}", "{|>'hooks': {|>>'Stop': [|>>>{|>>>>'command': '@'|>>>}|>>]|>}|}"),
         (
-            '{\r\n\t"hooks": {\r\n\t}\r\n}',
-            '{\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\t{\r\n\t\t\t\t"command": "@"\r\n\t\t\t}\r\n\t\t]'
-            "\r\n\t}\r\n}",
+            "{| 'hooks': {'Stop': [1,| 2]}}",
+            "{| 'hooks': {'Stop': [1,| 2,| {|  'command': '@'| }]}}",
         ),
-        (
-            '{\n "hooks": {"Stop": [1,\n 2]}}',
-            '{\n "hooks": {"Stop": [1,\n 2,\n {\n  "command": "@"\n }]}}',
-        ),
-        ('{\n"a": 1\n}', '{\n"a": 1,\n"hooks": {\n"Stop": [\n{\n"command": "@"\n}\n]\n}\n}'),
+        ("{|'a': 1|}", "{|'a': 1,|'hooks': {|'Stop': [|{|'command': '@'|}|]|}|}"),
     ],
 )
-def test_additions_are_written_in_the_style_of_the_document(text, expected):
-    added = add(text, small())
-    assert added.replace(OURS, "@") == expected
-    assert json.loads(added)["hooks"]["Stop"][-1] == {"command": OURS}
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_additions_are_written_in_the_style_of_the_document(text, expected, newline):
+    """Line ends are written as ``|``, tabs as ``>``, double quotes as single ones."""
+
+    def real(shown: str) -> str:
+        return shown.replace("|", newline).replace(">", "\t").replace("'", '"')
+
+    added = add(real(text), small())
+    if not text:
+        newline = "\n"
+    assert added.replace(OURS, "@") == real(expected)
 
 
 def test_a_line_comment_does_not_swallow_what_is_added():

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from cognee_hooks.cli import main
+from cognee_hooks.install.codex_trust import BY_HAND, codex_trust_problems
+from cognee_hooks.services.process import current_environ
+from tests.support.command import command, install_plugin
+
+ADAPTER = """
+from pathlib import Path
+from cognee_hooks import hookimpl
+from cognee_hooks.install.plan import FileChange, Plan
+
+class Sets:
+    def install(self, place):
+        path = place.home / ".acme"
+        return Plan(changes=[FileChange(path=path, before=None, after=b"x")])
+    def uninstall(self, place):
+        return Plan(changes=[])
+
+class Acme:
+    name = "acme"
+    session_prefix = "acme"
+    max_context_bytes = 1000
+    events = ()
+    installer = Sets()
+    def origin(self, payload): ...
+    def read(self, event, payload, *, session_id): ...
+    def answer(self, event, context, notice): return ""
+    def empty(self, event): return ""
+
+class Plain(Acme):
+    name = "plain"
+    installer = None
+
+class Plugin:
+    @hookimpl
+    def cognee_register_agents(self):
+        return [Acme(), Plain()]
+
+plugin = Plugin()
+"""
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def answering(monkeypatch):
+    def put(*answers: str) -> None:
+        monkeypatch.setattr(sys, "stdin", Terminal("".join(f"{each}\n" for each in answers)))
+
+    return put
+
+
+@pytest.fixture(autouse=True)
+def nobody_there(monkeypatch, tmp_path, isolated_environment):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("yes\n"))
+    monkeypatch.setenv("PATH", "")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def settings(isolated_environment) -> Path:
+    return isolated_environment / ".claude" / "settings.json"
+
+
+def problems() -> list[str]:
+    return codex_trust_problems(current_environ(), Path.cwd())
+
+
+def test_an_agent_is_set_up_and_what_was_done_is_told(settings, capsys):
+    settings.parent.mkdir()
+    settings.write_text('{"model": "opus"}')
+    assert main(["install", "claude-code", "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert f"+++ {settings}" in out
+    assert f"wrote {settings}" in out
+    assert f"kept a copy of the file as it was: {settings}.cognee-hooks-backup-" in out
+    assert "next: Restart running Claude Code sessions" in out
+    assert "next: cognee-hooks doctor --agent claude-code" in out
+    assert main(["install", "claude-code"]) == 0
+    assert "set up already; nothing was changed" in capsys.readouterr().out
+
+
+def test_removal_leaves_the_file_as_it_was(settings, capsys):
+    settings.parent.mkdir()
+    settings.write_text('{"model": "opus"}')
+    main(["install", "claude-code", "--yes"])
+    assert main(["uninstall", "claude-code", "--yes"]) == 0
+    assert settings.read_text() == '{"model": "opus"}'
+    assert "Memory and captured entries were left alone" in capsys.readouterr().out
+    assert main(["uninstall", "claude-code"]) == 0
+    assert "Nothing of cognee-hooks is set up" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "pi"])
+def test_a_dry_run_changes_nothing(agent, isolated_environment, capsys):
+    before = sorted(isolated_environment.rglob("*"))
+    assert (
+        main(
+            ["install", agent, "--dry-run", "--yes", "--trust"]
+            if agent == "codex"
+            else ["install", agent, "--dry-run"]
+        )
+        == 0
+    )
+    assert sorted(isolated_environment.rglob("*")) == before
+    out = capsys.readouterr().out
+    assert "Nothing was changed (--dry-run)." in out
+    assert ("would ask: Trust these hooks in Codex?" in out) is (agent == "codex")
+
+
+def test_a_dry_removal_changes_nothing(settings):
+    main(["install", "claude-code", "--yes"])
+    before = settings.read_bytes()
+    assert main(["uninstall", "claude-code", "-n"]) == 0
+    assert settings.read_bytes() == before
+
+
+@pytest.mark.parametrize("stdin", [io.StringIO("yes\n"), None])
+def test_where_nobody_can_answer_nothing_is_changed(settings, capsys, monkeypatch, stdin):
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert main(["install", "claude-code"]) == 2
+    done = capsys.readouterr()
+    assert "+++" in done.out
+    assert "Add --yes" in done.err
+    assert not settings.exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("YES", 0), ("n", 1), ("", 1)])
+def test_a_person_is_asked(settings, answering, answer, code):
+    answering(answer)
+    assert main(["install", "claude-code"]) == code
+    assert settings.exists() is (code == 0)
+    answering(answer)
+    assert main(["uninstall", "claude-code"]) in {0, code}
+    assert not settings.exists()
+
+
+def test_a_person_may_keep_what_is_set_up(settings, answering):
+    main(["install", "claude-code", "-y"])
+    answering("n")
+    assert main(["uninstall", "claude-code"]) == 1
+    assert settings.exists()
+
+
+def test_scopes_and_the_status_line_are_passed_on(tmp_path, settings):
+    assert main(["install", "claude-code", "-y", "--scope", "local"]) == 0
+    assert (tmp_path / ".claude" / "settings.local.json").exists()
+    assert main(["install", "claude-code", "-y", "--no-status-line"]) == 0
+    assert "statusLine" not in json.loads(settings.read_text())
+
+
+def test_a_plugin_folder_is_written_and_removed(tmp_path, capsys):
+    assert main(["install", "claude-code", "-y", "--plugin-folder", "market"]) == 0
+    assert f"next: claude plugin marketplace add {tmp_path / 'market'}" in capsys.readouterr().out
+    assert main(["uninstall", "claude-code", "-y", "--plugin-folder", "market"]) == 0
+    assert not (tmp_path / "market").exists()
+
+
+def test_a_file_that_cannot_be_used_ends_with_a_message(settings, capsys):
+    settings.parent.mkdir()
+    settings.write_text("{broken")
+    assert main(["install", "claude-code", "--yes"]) == 1
+    assert f"{settings}: line 1, column 2: " in capsys.readouterr().err
+    assert settings.read_text() == "{broken"
+
+
+@pytest.mark.parametrize("name", ["install", "uninstall"])
+def test_an_agent_that_nobody_knows_is_wrong_usage(name, capsys):
+    assert main([name, "nobody"]) == 2
+    assert "there are: claude-code, codex, pi" in capsys.readouterr().err
+
+
+# -- trust -------------------------------------------------------------------------------------
+
+
+def test_yes_answers_the_question_of_trust_too_and_shows_it(capsys):
+    assert main(["install", "codex", "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert "Codex runs a hook only when you trust it." in out
+    assert "Trust these hooks in Codex? yes" in out
+    assert problems() == []
+    assert main(["install", "codex", "--yes"]) == 0
+    assert "set up already" in capsys.readouterr().out
+
+
+def test_trust_can_be_left_out(capsys):
+    assert main(["install", "codex", "--yes", "--no-trust"]) == 0
+    assert BY_HAND in capsys.readouterr().out
+    assert "Stop" in problems()
+
+
+def test_trust_can_be_given_later(capsys):
+    main(["install", "codex", "--yes", "--no-trust"])
+    assert main(["install", "codex", "--trust"]) == 0
+    assert problems() == []
+
+
+def test_a_person_is_asked_for_trust(answering, capsys):
+    answering("y", "n")
+    assert main(["install", "codex"]) == 0
+    assert BY_HAND in capsys.readouterr().out
+    assert "Stop" in problems()
+    answering("y")
+    assert main(["install", "codex"]) == 0
+    assert problems() == []
+
+
+# -- agents of third parties -------------------------------------------------------------------
+
+
+async def test_an_adapter_may_bring_its_own_installer(tmp_path, isolated_environment, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[3])
+    path = install_plugin(tmp_path, "acme", ADAPTER)
+    done = await command("install", "acme", "--yes", PYTHONPATH=path)
+    assert (done.code, done.err) == (0, "")
+    assert (isolated_environment / ".acme").read_text() == "x"
+    unknown = await command("install", "nobody", "--yes", PYTHONPATH=path)
+    assert "there are: acme, claude-code, codex, pi" in unknown.err
