@@ -331,3 +331,17 @@ def test_sub_agents_and_compaction_leave_the_turns_of_the_person_alone(desk: Des
     assert [opening(question) for question, _ in machine.turns(session)] == [*said, "And after?"]
     below = [each["method_return_value"] for each in machine.session(session)["traces"]]
     assert any("below" in each for each in below)
+
+
+@pytest.mark.parametrize("name", [NEW, CODEX, PI])
+def test_an_agent_from_which_we_are_uninstalled_knows_nothing_of_us(desk: Desk, name: str):
+    machine, agent = desk.machine, desk[name]
+    machine.command("uninstall", agent.driver.name, "--yes")
+    done = agent.driver.prompt("Are you alone? {{say: yes}}")
+    assert (done.returncode, done.answer) == (0, "yes")
+    assert agent.memory() == []
+    assert machine.daemon()["pid"] is None
+    settings = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml"]
+    extensions = machine.home.glob(".pi/agent/extensions/*")
+    files = [path for each in settings if (path := machine.home / each).exists()]
+    assert all("cognee" not in path.read_text() for path in [*files, *extensions])
