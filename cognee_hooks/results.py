@@ -226,6 +226,10 @@ class Origin:
     cwd: str = ""
 
 
+NESTED = "COGNEE_HOOKS_NESTED"
+"""Set in the environment of agents that work for us, so that they are not captured in turn."""
+
+
 class Agent(Protocol):
     """An agent adapter: payloads in, answers out. It holds no state.
 

@@ -16,11 +16,8 @@ from cognee_hooks.cli.common import add_host_options, find_agent, make_host
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
-from cognee_hooks.results import Agent
+from cognee_hooks.results import NESTED, Agent
 from cognee_hooks.services.process import current_environ
-
-NESTED = "COGNEE_HOOKS_NESTED"
-"""Set in the environment of agents that work for us, so that they are not captured in turn."""
 
 MARGIN_SECONDS = 0.5
 """What a process may take beyond the budget of its event: start, redaction, end."""

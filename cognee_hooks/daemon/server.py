@@ -27,9 +27,9 @@ from cognee_hooks.daemon.protocol import (
     taken,
 )
 from cognee_hooks.daemon.sessions import Sessions, origin_of
-from cognee_hooks.daemon.thin_client import NESTED, STATUS, VERSION
+from cognee_hooks.daemon.thin_client import STATUS, VERSION
 from cognee_hooks.payload import MAX_BYTES, first_object
-from cognee_hooks.results import Origin
+from cognee_hooks.results import NESTED, Origin
 from cognee_hooks.services.process import first_program
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Server:
         elif is_newer(opening.version, VERSION):
             writer.write(HANDOVER)
             self._hand_over()
-        elif opening.environ.get(NESTED.decode()):
+        elif opening.environ.get(NESTED):
             writer.write(REFUSED)
         elif (agent := await self._sessions.agent_of(opening)) is None:
             raise BadRequest(f"no agent is called {opening.agent!r}")

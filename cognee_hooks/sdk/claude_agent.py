@@ -19,6 +19,7 @@ from typing import cast
 from cognee_hooks.agents.claude_code import ClaudeCode
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
+from cognee_hooks.results import NESTED
 from cognee_hooks.sdk.session import (
     EVENT_SECONDS,
     PROMPT_MARGIN_SECONDS,
@@ -47,8 +48,6 @@ EVENTS: tuple[HookEvent, ...] = (
     "Stop",
     "PreCompact",
 )
-NESTED = "COGNEE_HOOKS_NESTED"
-"""Tells our installed hooks that this agent is served already."""
 AGENT_SECONDS = 30.0
 """When the agent gives up on us; never reached, since we give up much earlier."""
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import cognee_hooks
 from cognee_hooks.daemon import thin_client
 from cognee_hooks.daemon.protocol import split_record
+from cognee_hooks.results import NESTED
 from cognee_hooks.services.paths import Paths
 
 PAYLOAD = b'{"prompt": "hello"}'
