@@ -327,6 +327,7 @@ def test_the_daemons_folder_is_where_the_daemon_thinks_it_is(state, place):
 
 def test_the_version_is_the_packages():
     assert cognee_hooks.__version__ == thin_client.VERSION
+    assert thin_client.NESTED.decode() == NESTED
 
 
 def test_it_needs_nothing_that_a_bare_interpreter_has_not():

@@ -9,9 +9,8 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
 from cognee_hooks import hookimpl
-from cognee_hooks.results import NESTED
 from cognee_hooks.host import Host
-from cognee_hooks.results import AdditionalContext
+from cognee_hooks.results import NESTED, AdditionalContext
 from cognee_hooks.sdk.claude_agent import EVENTS, with_memory
 from tests.support.command import payload
 from tests.support.scripted import ScriptedClient
