@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from pathlib import Path
 
+from cognee_hooks.cli.agent_checks import check_agent
 from cognee_hooks.cli.common import (
     add_host_options,
     add_json_option,
@@ -16,6 +18,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine, worst
 from cognee_hooks.host import Host
 from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.services.process import current_environ
 
 BUDGET_SECONDS = 10.0
 
@@ -30,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
     """Check the installation; exit code 1 where a check failed."""
     host = make_host(options.agent, options.plugins)
     rows = asyncio.run(_examine(host))
+    rows += check_agent(options.agent, current_environ(), Path.cwd())
     if options.json:
         print_json(
             [

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from cognee_hooks.cli import agent_checks
+from cognee_hooks.cli.agent_checks import check_agent
+from cognee_hooks.daemon import thin_client
+from cognee_hooks.install import INSTALLERS, engine
+from cognee_hooks.install.plan import Place
+from cognee_hooks.results import CheckResult, CheckStatus
+
+
+@pytest.fixture
+def environ(isolated_environment: Path) -> dict[str, str]:
+    return {"HOME": str(isolated_environment)}
+
+
+@pytest.fixture
+def status(monkeypatch) -> dict[str, object]:
+    """What the daemon says; nothing where it is empty."""
+    said: dict[str, object] = {}
+    monkeypatch.setattr(agent_checks.control, "ask", lambda *_: said or None)
+    return said
+
+
+def rows(agent: str, environ: dict[str, str]) -> dict[str, CheckResult]:
+    return {row.name: row for row in check_agent(agent, environ, Path(environ["HOME"]))}
+
+
+def install(agent: str, environ: dict[str, str]) -> None:
+    place = Place(environ=environ, cwd=Path(environ["HOME"]))
+    engine.apply(INSTALLERS[agent].install(place), datetime.now().astimezone())
+
+
+@pytest.mark.parametrize("agent", sorted(INSTALLERS))
+def test_it_says_whether_the_agent_calls_us(agent, environ, status):
+    before = rows(agent, environ)["agent"]
+    assert before.status is CheckStatus.INFO
+    assert f"cognee-hooks install {agent}" in before.remedy
+    install(agent, environ)
+    assert rows(agent, environ)["agent"].status is CheckStatus.OK
+
+
+def test_hooks_of_another_installation_are_named(environ, status):
+    install("claude-code", environ)
+    path = Path(environ["HOME"]) / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace('"-I"', '"-B"'))
+    row = rows("claude-code", environ)["agent"]
+    assert row.status is CheckStatus.WARNING
+    assert "another installation" in row.detail
+
+
+def test_a_file_that_nobody_can_read_is_named(environ, status):
+    path = Path(environ["HOME"]) / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text("{broken")
+    row = rows("claude-code", environ)["agent"]
+    assert row.status is CheckStatus.WARNING
+    assert str(path) in row.detail
+
+
+def test_hooks_that_codex_does_not_trust_are_named(environ, status):
+    assert "trust" not in rows("codex", environ)
+    install("codex", environ)
+    row = rows("codex", environ)["trust"]
+    assert row.status is CheckStatus.WARNING
+    assert "UserPromptSubmit" in row.detail
+
+
+def test_an_agent_without_an_installer_has_a_daemon_at_least(environ, status):
+    assert list(rows("theirs", environ)) == ["daemon"]
+
+
+def test_it_says_whether_the_daemon_runs(environ, status):
+    assert "does not run" in rows("pi", environ)["daemon"].detail
+    status |= {"pid": 7, "version": thin_client.VERSION, "sessions": [1, 2]}
+    row = rows("pi", environ)["daemon"]
+    assert row.status is CheckStatus.OK
+    assert row.detail == f"version {thin_client.VERSION}, process 7, 2 sessions"
+    status |= {"version": "0.0.1", "sessions": None}
+    row = rows("pi", environ)["daemon"]
+    assert row.status is CheckStatus.WARNING
+    assert "cognee-hooks daemon restart" in row.remedy
