@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks import Host
+from cognee_hooks.agents import BUILT_IN, VERIFIED
 from cognee_hooks.cli import COMMANDS
 from cognee_hooks.cli.config import markdown_table as settings_table
 from cognee_hooks.cli.hooks import markdown_table as hooks_table
 from cognee_hooks.errors import FailureKind
 from cognee_hooks.events import UserPromptSubmit
+from cognee_hooks.install import INSTALLERS
 from cognee_hooks.registry import declared_policies
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -38,6 +40,16 @@ def test_the_hook_table_is_the_generated_one():
 def test_the_settings_table_is_the_generated_one(tmp_path: Path):
     table = settings_table(host(tmp_path).settings.rows())
     assert between("<!-- settings:", "<!-- end of settings -->") == table
+
+
+def test_the_agents_are_those_that_there_are():
+    rows = [
+        f"| {name} | {f'`cognee-hooks install {name}`' if name in INSTALLERS else 'hand'} | "
+        f"{VERIFIED[name]} |"
+        for name in BUILT_IN
+    ]
+    table = between("<!-- agents:", "<!-- end of agents -->").splitlines()
+    assert table[2:] == rows
 
 
 @pytest.mark.parametrize("command", COMMANDS)
