@@ -2,16 +2,16 @@
 
 pi has no hook commands; an extension runs inside of it (``pi_extension.ts``, part of this package).
 The extension never sends pi's own event objects, which hold images, abort signals and the whole
-context. It picks fields, and every payload holds ``sessionId``, ``cwd``, ``sessionFile`` and
-``eventId``, an id that stays the same when the extension sends an event a second time. Beside
-those, by pi's name of the event:
+context. It picks fields, and cuts each text to 64 KiB. Every payload holds ``sessionId``, ``cwd``,
+``sessionFile`` (where the session is kept), ``promptId`` (inside a turn) and ``eventId``, which
+stays the same when an event is sent a second time. Beside those, by pi's name of the event:
 
 * ``session_start``: ``reason``, ``resumed`` (the session holds messages already), ``model``
-* ``before_agent_start``: ``promptId``, ``prompt``, ``messageType`` (``user`` or ``custom``)
-* ``message_end``: ``promptId``, ``prompt``, for a prompt that came while the agent was at work
-* ``tool_result``, and for calls that never ran ``tool_execution_end``: ``promptId``, ``toolName``,
-  ``toolCallId``, ``input``, ``output`` (its text), ``isError``, ``durationMs``
-* ``agent_end`` or ``agent_settled``, whichever ends the turn: ``promptId``, ``text`` (the answer)
+* ``before_agent_start``: ``prompt``, ``messageType`` (``user``, ``custom``, or none before 1.2.0)
+* ``message_end``: ``prompt``, which came while the agent was at work on another one
+* ``tool_execution_end``: ``toolName``, ``toolCallId``, ``input``, ``output`` (its text),
+  ``isError``, ``durationMs``; also for calls that pi refused
+* ``agent_end`` or ``agent_settled``, whichever ends the turn: ``text``, the answer as far as it came
 * ``session_before_compact``: ``reason``, ``customInstructions``
 * ``session_compact``: nothing more
 * ``session_shutdown``: ``reason``
@@ -36,8 +36,8 @@ from cognee_hooks.events import (
 )
 from cognee_hooks.results import Origin
 
-CONTEXT_EVENTS = frozenset({"session_start", "before_agent_start", "session_compact"})
-"""Events after which the extension can put text in front of the model."""
+CONTEXT_EVENTS = frozenset({"before_agent_start"})
+"""Events whose context the extension puts in front of the model."""
 
 
 class Pi:
@@ -51,7 +51,6 @@ class Pi:
         "session_start",
         "before_agent_start",
         "message_end",
-        "tool_result",
         "tool_execution_end",
         "agent_end",
         "agent_settled",
@@ -110,7 +109,6 @@ class Pi:
             "session_start": _session_start,
             "before_agent_start": _prompt,
             "message_end": _prompt,
-            "tool_result": _tool,
             "tool_execution_end": _tool,
             "agent_end": _stop,
             "agent_settled": _stop,

@@ -155,13 +155,16 @@ class Channel:
 
     async def _event(self, number: int, event: str, payload: Mapping[str, Any]) -> None:
         try:
+            # The event may end the session; asking for it later would begin another one.
+            session = self._link.session
             done = await attempt_await(self._link.handle(event, payload))
         finally:
             self._slots.release()
         if done.error is not None:
             _LOG.error("%s failed: %s", event, type(done.error).__name__)
         self._send({"id": number, "answer": _document(done.result)})
-        await attempt_await(self._show())
+        await self._adopt(session)
+        await self._show()
         self._look_again()
 
     # -- tools and commands ----------------------------------------------------------------------
@@ -192,7 +195,7 @@ class Channel:
             _LOG.warning("%s failed: %s", name, fault)
             error = f"{name} failed ({fault}); see `cognee-hooks doctor`."
             self._send({"id": number, "error": error})
-        await attempt_await(self._show())
+        await self._show()
 
     async def _use_tool(self, name: str, arguments: Mapping[str, Any]) -> str:
         host = await self._host()
@@ -229,7 +232,10 @@ class Channel:
         self._send({"hello": hello})
 
     async def _host(self) -> Host | None:
-        host = await self._link.session.ready()
+        return await self._adopt(self._link.session)
+
+    async def _adopt(self, session: Live) -> Host | None:
+        host = await session.ready()
         if host is not None and host is not self._known:
             host.dialogs = self._dialogs
             host.services.health.subscribe(self._server_changed)
@@ -251,7 +257,7 @@ class Channel:
 
     async def _show(self) -> None:
         """Send notices that wait, and the status line if it changed."""
-        host = await self._host()
+        host = self._known
         if host is None:
             return
         for notice in host.notices.take():

@@ -134,7 +134,7 @@ def _envelope(*events: str, notice: Sequence[str] = (), speaks: str = "") -> Sha
 
 
 _PI = (
-    "session_start before_agent_start message_end tool_result tool_execution_end agent_end "
+    "session_start before_agent_start message_end tool_execution_end agent_end "
     "agent_settled session_before_compact session_compact session_shutdown"
 ).split()
 
@@ -175,9 +175,7 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
         ),
         # Read by our own extension, over the daemon's channel.
         "pi": Shape(
-            context=dict.fromkeys(
-                ("session_start", "before_agent_start", "session_compact"), "context"
-            ),
+            context={"before_agent_start": "context"},
             notice=dict.fromkeys(_PI, "notice"),
         ),
     }

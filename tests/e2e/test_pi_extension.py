@@ -327,20 +327,18 @@ class Changing:
         await next(self._ways)(reader, writer)
 
 
-@pytest.mark.parametrize("make", [lambda: stays_silent, lambda: greets_and_raves, Changing])
+@pytest.mark.parametrize("behaviour", [stays_silent, greets_and_raves, Changing()])
 def test_whatever_answers_at_the_socket_pi_works(
-    pi: Pi, home: Path, make: Callable[[], Any], launcher: tuple[list[str], Path]
+    pi: Pi, home: Path, behaviour: Callable[..., Any], launcher: tuple[list[str], Path]
 ):
-    with ChannelDaemon(home, behaviour=make()):
+    with ChannelDaemon(home, behaviour=behaviour):
         done = pi.prompt("Hello {{say: Anyway.}}")
     assert (done.returncode, done.answer, done.stderr) == (0, "Anyway.", "")
     assert done.seconds < 7 + QUICK
     assert "before_agent_start" in [event for event, _ in launched(launcher[1])]
 
 
-def test_a_refusal_switches_the_extension_off(
-    pi: Pi, home: Path, launcher: tuple[list[str], Path]
-):
+def test_a_refusal_switches_the_extension_off(pi: Pi, home: Path, launcher: tuple[list[str], Path]):
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"-\n")
 
@@ -407,9 +405,7 @@ def test_a_home_with_a_very_long_path_works(
         assert model.texts(0)[-1] == MEMORY
 
 
-def test_a_folder_that_others_may_write_to_is_not_trusted(
-    pi: Pi, home: Path, model: ChatEndpoint
-):
+def test_a_folder_that_others_may_write_to_is_not_trusted(pi: Pi, home: Path, model: ChatEndpoint):
     with ChannelDaemon(home, remembering) as daemon:
         daemon.folder.chmod(0o777)
         assert pi.prompt("Hello").returncode == 0

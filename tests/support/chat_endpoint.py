@@ -92,7 +92,8 @@ class ChatEndpoint:
             number = len(self.requests)
             self._arrived.notify_all()
         prompt, results = _turn(body["messages"])
-        directives = _DIRECTIVE.findall(prompt)
+        # A request without tools is one for a summary, which quotes what was said before.
+        directives = _DIRECTIVE.findall(prompt) if body.get("tools") else []
         for kind, value in directives:
             if kind == "fail" and prompt not in self._failed:
                 self._failed.add(prompt)
