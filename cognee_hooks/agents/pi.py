@@ -11,7 +11,7 @@ stays the same when an event is sent a second time. Beside those, by pi's name o
 * ``message_end``: ``prompt``, which came while the agent was at work on another one
 * ``tool_execution_end``: ``toolName``, ``toolCallId``, ``input``, ``output`` (its text),
   ``isError``, ``durationMs``; also for calls that pi refused
-* ``agent_end`` or ``agent_settled``, whichever ends the turn: ``text``, the answer as far as it came
+* ``agent_end`` or ``agent_settled``, whichever ends the turn: ``text``, what was answered
 * ``session_before_compact``: ``reason``, ``customInstructions``
 * ``session_compact``: nothing more
 * ``session_shutdown``: ``reason``
