@@ -133,7 +133,8 @@ def connect(folder: bytes) -> _socket.socket:
     Raises:
         OSError: Nobody listens, or somebody who is not us.
     """
-    here = posix.open(".", posix.O_RDONLY)
+    # A folder that one may enter but not read is no place to fail at.
+    here = posix.open(".", getattr(posix, "O_PATH", posix.O_RDONLY))
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(TAKE_SECONDS)
     try:
