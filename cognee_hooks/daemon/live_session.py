@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cognee_hooks.agents.fields import text
 from cognee_hooks.daemon.processes import ProcessWatch
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.events import Event, SessionEnd, Stop, UserPromptSubmit
@@ -43,6 +44,7 @@ class Incoming:
 
     Attributes:
         ident: Its id in the journal.
+        event_id: The agent's own id of the event, the same when it sends it again; or "".
         event: The agent's name of the event.
         read: Our event, without the session's id, which its host decides.
         arrived: When it came, on the session's clock.
@@ -54,6 +56,7 @@ class Incoming:
     read: Event
     arrived: float
     replayed: bool = False
+    event_id: str = ""
 
     @classmethod
     def of(
@@ -77,6 +80,7 @@ class Incoming:
             read=replace(done.result, replayed=True) if replayed else done.result,
             arrived=clock(),
             replayed=replayed,
+            event_id=text(document, "eventId"),
         )
 
     @property

@@ -32,6 +32,7 @@ MAX_LINGERING = 20
 
 _AGENT_SECONDS = 10.0
 _ENDED_REMEMBERED = 50
+_EVENTS_REMEMBERED = 1000
 _LOG = logging.getLogger(__name__)
 
 Key = tuple[str, str]
@@ -61,6 +62,7 @@ class Sessions:
         self._ending: dict[Key, asyncio.Task[None]] = {}
         self._lingering: deque[LiveSession] = deque()
         self._ended: deque[Key] = deque(maxlen=_ENDED_REMEMBERED)
+        self._seen: deque[str] = deque(maxlen=_EVENTS_REMEMBERED)
         self._agents: dict[str, Agent] = dict(BUILT_IN)
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
@@ -128,7 +130,15 @@ class Sessions:
             self._set_timer(key, GRACE_SECONDS)
 
     async def handle(self, session: LiveSession, incoming: Incoming) -> str:
-        """Pass an event on to its session, and return the agent's answer."""
+        """Pass an event on to its session, and return the agent's answer.
+
+        An agent on a channel that broke sends again what it got no answer to.
+        """
+        if incoming.event_id in self._seen:
+            self._journal.discard(incoming.ident)
+            return session.agent.empty(incoming.event)
+        if incoming.event_id:
+            self._seen.append(incoming.event_id)
         if incoming.ends_session:
             for key in [key for key, each in self._live.items() if each is session]:
                 self._end(key, incoming)

@@ -260,6 +260,26 @@ async def test_a_channel_serves_a_session(running, fake):
     await until(lambda: running.sessions.rows() == [], 5)
 
 
+async def test_what_an_agent_sends_again_after_its_channel_broke_counts_once(running, fake):
+    turn = {"sessionId": "s9", "promptId": "p1"}
+    prompt = {**turn, "eventId": "1-1-1", "prompt": "Which port is the billing database on?"}
+    call = {**turn, "eventId": "1-1-2", "toolName": "bash", "input": {"command": "ls"}}
+    reader, writer = await asyncio.open_unix_connection(str(running.folder / "socket"))
+    writer.write(running.opening("s9", "channel", "pi"))
+    for number, line in enumerate([("before_agent_start", prompt), ("tool_execution_end", call)]):
+        message = {"id": number, "event": line[0], "payload": line[1]}
+        writer.write(json.dumps(message).encode() + b"\n")
+        while b'"answer"' not in await reader.readline():
+            pass
+    for event, again in [("before_agent_start", prompt), ("tool_execution_end", call)]:
+        assert await running.hook(event, again, agent="pi") == b"{}"
+    await running.hook("agent_end", {**turn, "eventId": "1-1-3", "text": "7431"}, agent="pi")
+    await until(lambda: len(stored(fake)) > 1)
+    assert [entry["type"] for entry in stored(fake)] == ["trace", "qa"]
+    await until(lambda: len(running.journal) == 0)
+    writer.close()
+
+
 async def test_a_daemon_that_ends_ends_its_channels(running):
     reader, writer = await asyncio.open_unix_connection(str(running.folder / "socket"))
     writer.write(running.opening("s9", "channel"))
