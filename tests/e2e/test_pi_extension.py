@@ -53,6 +53,11 @@ def names(daemon: ChannelDaemon) -> list[str]:
     return [name for name, _ in daemon.events]
 
 
+def ends_of(daemon: ChannelDaemon) -> list[dict[str, Any]]:
+    """The ends of turns, under both names that pi has for them."""
+    return [each for name, each in daemon.events if name in {"agent_end", "agent_settled"}]
+
+
 # -- what pi says and gets -------------------------------------------------------------------------
 
 
@@ -196,12 +201,38 @@ def test_prompts_that_come_while_the_agent_works_are_turns_of_their_own(pi: Pi, 
         assert later["promptId"] != prompt["promptId"]
         session.end()
         daemon.wait_for("session_shutdown")
-        ends = [
-            (each["promptId"], each["text"])
-            for name, each in daemon.events
-            if name in {"agent_end", "agent_settled"}
-        ]
+        ends = [(each["promptId"], each["text"]) for each in ends_of(daemon)]
         assert ends == [(prompt["promptId"], "One."), (later["promptId"], "Two.")]
+
+
+def test_a_run_that_fails_and_is_tried_again_is_one_turn(pi: Pi, home: Path):
+    with ChannelDaemon(home) as daemon:
+        done = pi.prompt("Try {{fail: 503}} {{say: In the end.}}")
+        daemon.wait_for_end()
+    assert done.answer == "In the end."
+    assert [each["text"] for each in ends_of(daemon)] == ["In the end."]
+
+
+def test_a_run_that_fails_for_good_takes_nothing_from_the_next(pi: Pi, home: Path):
+    with ChannelDaemon(home) as daemon, pi.rpc() as session:
+        session.prompt("First {{fail: 400}}")
+        session.prompt("Second {{say: Two.}}")
+        assert session.end() == 0
+        daemon.wait_for("session_shutdown")
+    prompts = [each["promptId"] for each in daemon.payloads("before_agent_start")]
+    ends = [(each["promptId"], each["text"]) for each in ends_of(daemon)]
+    assert ends == [(prompts[0], ""), (prompts[1], "Two.")]
+
+
+def test_a_run_that_the_user_stops_is_a_turn_without_an_answer(pi: Pi, home: Path):
+    with ChannelDaemon(home) as daemon, pi.rpc() as session:
+        session.send(type="prompt", message="First {{hold: 5}}")
+        session.until(lambda each: each["type"] == "message_end")
+        session.send(type="abort")
+        session.until(lambda each: each["type"] == "agent_end")
+        assert session.end() == 0
+        daemon.wait_for("session_shutdown")
+    assert [each["text"] for each in ends_of(daemon)] == [""]
 
 
 def test_a_new_session_ends_the_old_one(pi: Pi, home: Path):
