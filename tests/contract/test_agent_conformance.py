@@ -226,17 +226,19 @@ async def test_a_payload_counts_as_soon_as_it_is_complete(way, daemon_environ):
         code, out, seconds = await hook(way, daemon_environ, agent, event, data)
         assert code == 0
         assert SHAPES[agent.name].problem(event, out.decode()) == ""
-        assert (b"server unreachable" in out) is (event in SHAPES[agent.name].context)
+        assert (b"recall skipped" in out) is (event in SHAPES[agent.name].context)
         assert seconds < IDLE_SECONDS
 
 
 @ways
 async def test_a_pipe_that_says_nothing_or_half_of_it_is_given_up(way, daemon_environ):
+    # Nothing of the agent matters here but its empty answer.
+    chosen = list({agent.empty(prompt_event(agent)[0]): agent for agent in PRINTING}.values())
     for data in (b"", b'{"session_id": "s1", "prom'):
         runs = await asyncio.gather(
-            *(hook(way, daemon_environ, agent, prompt_event(agent)[0], data) for agent in PRINTING)
+            *(hook(way, daemon_environ, agent, prompt_event(agent)[0], data) for agent in chosen)
         )
-        for agent, (code, out, seconds) in zip(PRINTING, runs, strict=True):
+        for agent, (code, out, seconds) in zip(chosen, runs, strict=True):
             assert code == 0
             assert out.decode() == agent.empty(prompt_event(agent)[0])
             assert seconds < IDLE_SECONDS + START_UP
