@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CogneeHooksError
 from cognee_hooks.injection import clean
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
-from cognee_hooks.services.statefile import read_bytes
+from cognee_hooks.services.statefile import finite, read_bytes
 
 STOP_SECONDS = 15.0
 START_SECONDS = 10.0
@@ -44,55 +46,75 @@ def _status(options: argparse.Namespace, paths: Paths) -> int:
     if options.json:
         silent: dict[str, Any] = {"pid": None, "version": None, "sessions": []}
         print_json({**(reply or silent), "folder": str(paths.daemon_dir)})
-    elif reply is None:
-        print("The daemon does not run. The next event of an agent starts it.")
-    else:
-        print(f"The daemon runs: version {reply['version']}, process {reply['pid']}.")
+    elif reply is not None:
+        print(_summary(reply))
         _print_sessions(reply)
+    elif control.runs(paths.daemon_dir):
+        print("The daemon does not answer: it is just starting or ending, or stands still.")
+        print("If that lasts, see `cognee-hooks daemon logs`. Events are kept meanwhile.")
+    else:
+        print("The daemon does not run. The next event of an agent starts it.")
     return 0
 
 
+def _summary(reply: Mapping[str, Any]) -> str:
+    # It may be of another version, which answers otherwise.
+    return clean(f"The daemon runs: version {reply.get('version')}, process {reply.get('pid')}.")
+
+
 def _print_sessions(reply: Mapping[str, Any]) -> None:
-    sessions = reply["sessions"]
-    if not sessions:
+    rows = reply.get("sessions")
+    if not isinstance(rows, list) or not rows:
         print("It serves no session.")
         return
     print_table(
         ["agent", "session", "folder", "last event", "waiting"],
         [
             [
-                row["agent"],
-                row["session_id"],
-                row["cwd"],
-                f"{time.time() - row['last_event']:.0f} s ago",
-                row["waiting"],
+                *(str(row.get(name, "?")) for name in ("agent", "session_id", "cwd")),
+                f"{max(0.0, time.time() - finite(row.get('last_event'))):.0f} s ago",
+                str(row.get("waiting", "?")),
             ]
-            for row in sessions
+            for row in rows
+            if isinstance(row, dict)
         ],
     )
 
 
 def _stop(_: argparse.Namespace, paths: Paths) -> int:
-    if control.stop(paths.daemon_dir, Deadline.after(STOP_SECONDS)):
-        print("The daemon is stopped. The next event of an agent starts it.")
-        return 0
-    raise UsageError(
-        f"the daemon has not ended within {STOP_SECONDS:g} s; see `cognee-hooks daemon logs`"
-    )
+    _end(paths)
+    print("The daemon is stopped. The next event of an agent starts it.")
+    return 0
+
+
+def _end(paths: Paths) -> None:
+    if not control.stop(paths.daemon_dir, Deadline.after(STOP_SECONDS)):
+        raise CogneeHooksError(
+            f"the daemon has not ended within {STOP_SECONDS:g} s; see `cognee-hooks daemon logs`"
+        )
 
 
 def _restart(_: argparse.Namespace, paths: Paths) -> int:
-    control.stop(paths.daemon_dir, Deadline.after(STOP_SECONDS))
+    _end(paths)
     limit = Deadline.after(START_SECONDS)
-    reply = control.start(paths.daemon_dir, current_environ(), limit)
+    try:
+        reply = control.start(paths.daemon_dir, current_environ(), limit)
+    except OSError as error:
+        raise CogneeHooksError(
+            f"the daemon cannot be started: {error.strerror}; look at {paths.daemon_dir}"
+        ) from error
     if reply is None:
-        raise UsageError("the daemon has not come up again; see `cognee-hooks daemon logs`")
-    print(f"The daemon runs: version {reply['version']}, process {reply['pid']}.")
+        raise CogneeHooksError("the daemon has not come up again; see `cognee-hooks daemon logs`")
+    print(_summary(reply))
     return 0
 
 
 def _logs(options: argparse.Namespace, paths: Paths) -> int:
-    data = read_bytes(paths.daemon_dir / "daemon.log", max_bytes=_LOG_BYTES)
-    for line in (data or b"").decode("utf-8", "replace").splitlines()[-max(0, options.n) :]:
+    file = paths.daemon_dir / "daemon.log"
+    data = read_bytes(file, max_bytes=_LOG_BYTES)
+    if data is None:
+        print(f"There is no log yet: {file}", file=sys.stderr)
+        return 0
+    for line in deque(data.decode("utf-8", "replace").splitlines(), maxlen=max(0, options.n)):
         print(clean(line))
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import time
@@ -18,52 +19,78 @@ from cognee_hooks.services.process import is_alive
 ANSWER_SECONDS = 5.0
 _CHUNK = 65536
 _MAX_BYTES = 4 * 1024 * 1024
+_POLL_SECONDS = 0.02
 
 
-def ask(folder: Path, verb: str) -> Mapping[str, Any] | None:
+def ask(folder: Path, verb: str, deadline: Deadline | None = None) -> Mapping[str, Any] | None:
     """Send a control request.
 
     Args:
         folder: The daemon's folder.
         verb: ``status`` or ``stop``.
+        deadline: When to give up, at the latest after `ANSWER_SECONDS`.
 
     Returns:
         The answer; None where no daemon answers.
     """
+    limit = deadline.within(ANSWER_SECONDS) if deadline else Deadline.after(ANSWER_SECONDS)
     try:
         connection = thin_client.connect(os.fsencode(folder))
     except OSError:
         return None
+    data = bytearray()
     with closing(connection):
-        connection.settimeout(ANSWER_SECONDS)
         opening = thin_client.compose("control", "", "", {})
         try:
+            connection.settimeout(limit.remaining())
             connection.sendall(opening + json.dumps({"do": verb}).encode())
-            data = b""
             while len(data) < _MAX_BYTES and (chunk := connection.recv(_CHUNK)):
                 data += chunk
+                connection.settimeout(limit.remaining())
         except OSError:
             return None
     return first_object(data, ended=True)
 
 
+def runs(folder: Path) -> bool:
+    """Tell whether there is a daemon; it may be starting, ending, or unable to answer."""
+    try:
+        lock = os.open(folder / "lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        # Shared, so that two of us do not take each other for a daemon.
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
 def stop(folder: Path, deadline: Deadline) -> bool:
     """Ask the daemon to end, and wait until it has; tells whether none runs any more."""
-    reply = ask(folder, "stop")
-    if reply is None:
-        return True
-    pid = reply.get("pid")
-    while isinstance(pid, int) and is_alive(pid):
+    while (reply := ask(folder, "stop", deadline)) is None and runs(folder):
         if deadline.expired:
             return False
-        time.sleep(0.02)
+        time.sleep(_POLL_SECONDS)
+    # The next event of an agent may have started another one, which is not meant.
+    pid = (reply or {}).get("pid")
+    while is_alive(pid) if isinstance(pid, int) else runs(folder):
+        if deadline.expired:
+            return False
+        time.sleep(_POLL_SECONDS)
     return True
 
 
 def start(folder: Path, environ: Mapping[str, str], deadline: Deadline) -> Mapping[str, Any] | None:
-    """Start a daemon if none runs, and return its status; None where it does not come up."""
+    """Start a daemon if none runs, and return its status; None where it does not come up.
+
+    Raises:
+        OSError: It cannot be started.
+    """
     raw = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
-    while (reply := ask(folder, "status")) is None and not deadline.expired:
+    while (reply := ask(folder, "status", deadline)) is None and not deadline.expired:
         thin_client.start_daemon(os.fsencode(folder), raw)
-        time.sleep(0.05)
+        time.sleep(_POLL_SECONDS)
     return reply
