@@ -122,9 +122,9 @@ def cognee_post_tool_use_failure(event: PostToolUseFailure, deadline: Deadline) 
 def cognee_stop(event: Stop, deadline: Deadline) -> Any:
     """The agent finished its answer and waits for the user.
 
-    Called once a turn, except when the user interrupts or the model's service fails, and once for
-    each sub-agent that ends (``event.agent_id``). Nothing that you do here can make the agent go
-    on.
+    Called once a turn and once for each sub-agent that ends (``event.agent_id``). A turn that the
+    user interrupts ends without a text, or, with some agents, without this call; so does one whose
+    model service fails. Nothing that you do here can make the agent go on.
 
     Args:
         event: The answer.

@@ -18,7 +18,7 @@ from typing import Any
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
 from cognee_hooks.daemon.sessions import Sessions
-from cognee_hooks.daemon.thin_client import VERSION
+from cognee_hooks.daemon.thin_client import LIMIT, VERSION
 from cognee_hooks.daemon.watchdog import Watchdog
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.crypto import Sealer
@@ -31,6 +31,9 @@ ANSWER_SECONDS = 1.0
 """What requests that are under way may take then."""
 EXIT_IDLE_SECONDS = 30 * 60.0
 """After so long without an event the daemon ends."""
+LOOK_SECONDS = (1.0, LIMIT + 1.0)
+"""When to look into the spool again after a start or a request: a client that got no answer may be
+just about to put its event there, and no other event may follow."""
 STALLED = 70
 """Exit code of a daemon that the watchdog ended."""
 
@@ -56,8 +59,10 @@ class Daemon:
             self._sessions,
             control=self._answer,
             hand_over=self._stopping.set,
-            busy=self._watchdog.expect,
+            busy=self._busy,
         )
+        self._looks: dict[float, asyncio.TimerHandle] = {}
+        self._looking: set[asyncio.Task[None]] = set()
 
     async def run(self, ready: int | None = None) -> None:
         """Serve until somebody says stop, a newer version calls, or nothing happens any more.
@@ -76,6 +81,7 @@ class Daemon:
         if ready is not None:
             with suppress(OSError):
                 os.close(ready)
+        self._busy()
         _LOG.info("daemon %s listens, pid %d", VERSION, os.getpid())
         # What is loaded now stays; looking through it again and again would only cost time.
         gc.freeze()
@@ -92,9 +98,24 @@ class Daemon:
                 async with asyncio.timeout(self._idle_seconds - idle):
                     await self._stopping.wait()
 
+    def _busy(self) -> None:
+        self._watchdog.expect()
+        loop = asyncio.get_running_loop()
+        for seconds in LOOK_SECONDS:
+            if seconds not in self._looks:
+                self._looks[seconds] = loop.call_later(seconds, self._look, seconds)
+
+    def _look(self, seconds: float) -> None:
+        del self._looks[seconds]
+        task = asyncio.create_task(self._sessions.take_up_spool())
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)
+
     async def _drain(self) -> None:
         limit = Deadline.after(DRAIN_SECONDS)
         self._watchdog.stop()
+        for timer in self._looks.values():
+            timer.cancel()
         # Whoever comes now finds nobody, and keeps the event for the next daemon.
         with suppress(OSError):
             (self._folder / "socket").unlink()

@@ -7,14 +7,13 @@ import json
 import logging
 import os
 import socket
-import struct
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cognee_hooks.daemon.channel import Channel
 from cognee_hooks.daemon.live_session import Incoming, LiveSession
 from cognee_hooks.daemon.protocol import (
     HANDOVER,
@@ -27,7 +26,7 @@ from cognee_hooks.daemon.protocol import (
     taken,
 )
 from cognee_hooks.daemon.sessions import Sessions, origin_of
-from cognee_hooks.daemon.thin_client import STATUS, VERSION
+from cognee_hooks.daemon.thin_client import STATUS, VERSION, peer_user
 from cognee_hooks.payload import MAX_BYTES, first_object
 from cognee_hooks.results import NESTED, Origin
 from cognee_hooks.services.process import first_program
@@ -173,9 +172,8 @@ class Server:
             self._channels.add(task)
             task.add_done_callback(self._channels.discard)
             self._requests.discard(task)
-        from cognee_hooks.daemon.channel import Channel
-
-        await Channel(reader, writer, _Link(self._sessions, agent, opening)).serve()
+        link = _Link(self._sessions, agent, opening, self._busy)
+        await Channel(reader, writer, link).serve()
 
     async def _serve_control(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -193,10 +191,14 @@ class _Link:
         sessions: The sessions.
         agent: The agent's adapter.
         opening: How the channel was opened; its ``event`` is the agent's id of the conversation.
+        busy: Called with each event.
     """
 
-    def __init__(self, sessions: Sessions, agent: Agent, opening: Opening) -> None:
+    def __init__(
+        self, sessions: Sessions, agent: Agent, opening: Opening, busy: Callable[[], None]
+    ) -> None:
         self.agent = agent
+        self._busy = busy
         self._sessions = sessions
         self._opening = opening
         self._origin = Origin(conversation=opening.event, cwd=opening.cwd)
@@ -209,6 +211,8 @@ class _Link:
 
     async def handle(self, event: str, payload: Mapping[str, Any]) -> str:
         """Take an event and return the agent's answer."""
+        self._busy()
+        await self._sessions.take_up_spool()
         self._events += 1
         ident = f"{time.time_ns():020d}-{os.getpid()}-{self._events}"
         opening = replace(self._opening, kind="hook", ident=ident, event=event)
@@ -231,12 +235,7 @@ def _by_program(opening: Opening) -> Opening:
 def _is_ours(writer: asyncio.StreamWriter) -> bool:
     """Tell whether the peer is a process of the same user."""
     peer: socket.socket = writer.get_extra_info("socket")
-    if sys.platform == "linux":
-        level, name = socket.SOL_SOCKET, socket.SO_PEERCRED
-    else:  # macOS: struct xucred at the level SOL_LOCAL
-        level, name = 0, 1
-    _, user, _ = struct.unpack("3i", peer.getsockopt(level, name, 12))
-    return bool(user == os.geteuid())
+    return peer_user(peer) == os.geteuid()
 
 
 async def _read_document(

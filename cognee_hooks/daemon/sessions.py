@@ -152,7 +152,8 @@ class Sessions:
 
     async def take_up_spool(self) -> None:
         """Go on with the events that clients have spooled meanwhile."""
-        for opening, payload in self._journal.spooled():
+        # All at once: another look must not find what this one is just about to take.
+        for opening, payload in list(self._journal.spooled()):
             await self._replay(opening, payload)
 
     async def _replay(self, opening: Opening, payload: bytes) -> None:

@@ -56,21 +56,26 @@ def run(agent: str, event: str, empty: str = "") -> bytes:
     try:
         folder = daemon_folder(environ)
         opening = compose("hook", agent, event, environ)
-        connection: _socket.socket | None
-        try:
-            connection = connect(folder)
-        except OSError:
-            start_daemon(folder, environ)
-            if event in (START, STATUS):
-                return nothing
-            connection = _started(folder, event, until)
-        if connection is not None:
+        connection = _found(folder)
+        if connection is not None and event == START:
+            connection.close()
+            return nothing
+        for _ in range(2):
+            if connection is None:
+                start_daemon(folder, environ)
+                connection = _started(folder, event, until)
+            if connection is None:
+                break
             try:
                 return exchange(connection, opening, received, until)
+            except TimeoutError:
+                start_daemon(folder, environ)  # which waits for the one that stands still
+                break
             except OSError:
-                start_daemon(folder, environ)
+                pass  # it was just ending: the next one is worth waiting for
             finally:
                 connection.close()
+            connection = None
         if event not in (START, STATUS):
             complete(received, until)
             spool(folder, compose("hook", agent, event, environ, KEPT), bytes(received))
@@ -79,17 +84,25 @@ def run(agent: str, event: str, empty: str = "") -> bytes:
     return nothing
 
 
+def _found(folder: bytes) -> _socket.socket | None:
+    """Return a connection to the daemon; None where there is none."""
+    try:
+        return connect(folder)
+    except OSError:
+        return None
+
+
 def _started(folder: bytes, event: str, until: float) -> _socket.socket | None:
     """Wait for the daemon that is being started, if the model waits for the event; None if not."""
+    if event in (START, STATUS):
+        return None
     lowered = event.lower()
     if "start" in lowered or "prompt" in lowered or "before" in lowered:
         until = min(until, time.monotonic() + BOOT_SECONDS)
         while time.monotonic() < until:
             time.sleep(0.02)
-            try:
-                return connect(folder)
-            except OSError:
-                pass
+            if (connection := _found(folder)) is not None:
+                return connection
     return None
 
 
@@ -141,7 +154,7 @@ def connect(folder: bytes) -> _socket.socket:
         # The address of a socket must be short, and a folder may have a long name.
         posix.chdir(folder)
         connection.connect("socket")
-        ours = _peer(connection) == posix.geteuid()
+        ours = peer_user(connection) == posix.geteuid()
     except OSError:
         connection.close()
         raise
@@ -154,7 +167,7 @@ def connect(folder: bytes) -> _socket.socket:
     return connection
 
 
-def _peer(connection: _socket.socket) -> int:
+def peer_user(connection: _socket.socket) -> int:
     """Return the user that the other end runs as."""
     # Linux: struct ucred (pid, uid, gid); macOS: struct xucred (version, uid, ...).
     level, name = (1, 17) if sys.platform == "linux" else (0, 1)
@@ -173,7 +186,8 @@ def exchange(
         until: When to give up, unless the daemon takes the event and asks for more time.
 
     Raises:
-        OSError: The daemon did not take the event.
+        TimeoutError: The daemon does not answer.
+        OSError: It ended before it took the event.
         Refused: It took it and did not answer, or does not want it.
     """
     connection.sendall(opening + received)
@@ -197,13 +211,13 @@ def exchange(
         elif reading:
             still_reading = _pass_on(connection, received, 0 in ready)
         elif not taken:
-            break
+            raise TimeoutError("the daemon does not answer")
         if reading and not still_reading:
             poll.unregister(0)
             reading = False
     if taken:
         raise Refused
-    raise OSError("the daemon did not take the event")
+    raise OSError("the daemon ended")
 
 
 def _pass_on(connection: _socket.socket, received: bytearray, ready: bool) -> bool:
@@ -298,24 +312,23 @@ def without_private(payload: bytes) -> bytes:
 
 def make_folder(path: bytes) -> None:
     """Make a private folder, if it is not there."""
-    parent = path.rpartition(b"/")[0]
     try:
         posix.mkdir(path, 0o700)
     except FileNotFoundError:
-        make_folder(parent)
-        posix.mkdir(path, 0o700)
+        make_folder(path.rpartition(b"/")[0])
+        make_folder(path)
     except FileExistsError:
-        pass
+        pass  # another client may have been faster
 
 
 def start_daemon(folder: bytes, environ: dict[bytes, bytes]) -> None:
-    """Start a daemon in the background, unless somebody is just doing that."""
+    """Start a daemon in the background, unless somebody is just doing that, or it cannot be."""
     import fcntl
 
-    make_folder(folder)
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
-    lock = posix.open(folder + b"/starting", flags, 0o600)
     try:
+        make_folder(folder)
+        lock = posix.open(folder + b"/starting", flags, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return

@@ -475,6 +475,29 @@ async def test_an_idle_daemon_ends(daemon, caplog):
         os.close(writer)
 
 
+async def test_a_daemon_looks_into_the_spool_after_it_came_up(
+    isolated_environment, monkeypatch, fake
+):
+    """A client that found nobody may be slower than the daemon that it started."""
+    monkeypatch.chdir(isolated_environment)
+    monkeypatch.setattr(daemon_module, "LOOK_SECONDS", (0.1, 0.3))
+    environ = agent_environment(isolated_environment, fake.url)
+    made = Daemon(Paths.of(environ, "daemon"))
+    running = asyncio.create_task(made.run())
+    folder = Paths.of(environ, "daemon").daemon_dir
+    await until((folder / "socket").exists)
+    raw = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
+    thin_client.spool(
+        os.fsencode(folder),
+        thin_client.compose("hook", "claude-code", "PostToolUse", raw),
+        json.dumps(payload("PostToolUse.Bash")).encode(),
+    )
+    await until(lambda: stored(fake), 5)
+    made._answer("stop")
+    async with asyncio.timeout(10):
+        await running
+
+
 async def test_it_tells_about_itself(daemon):
     assert daemon._answer("status")["pid"] == os.getpid()
     assert daemon._answer("status")["version"] == thin_client.VERSION

@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -212,7 +211,7 @@ def test_an_answer_that_takes_longer_than_the_daemon_asked_for_is_not_waited_for
 
 
 def test_another_users_daemon_gets_nothing(daemon, stdin, folder, monkeypatch):
-    monkeypatch.setattr(thin_client, "_peer", lambda _: os.geteuid() + 1)
+    monkeypatch.setattr(thin_client, "peer_user", lambda _: os.geteuid() + 1)
     stdin(PAYLOAD)
     received = daemon(replies())
     assert run() == b"{}"
@@ -223,8 +222,7 @@ def test_another_users_daemon_gets_nothing(daemon, stdin, folder, monkeypatch):
 def test_the_other_ends_user_is_told_by_the_system():
     here, there = socket.socketpair(socket.AF_UNIX)
     with here, there:
-        assert thin_client._peer(here) == os.geteuid()
-    assert struct.calcsize("3i") == 12
+        assert thin_client.peer_user(here) == os.geteuid()
 
 
 # -- nobody answers ----------------------------------------------------------------------------
@@ -243,6 +241,13 @@ def test_other_events_are_kept_at_once(stdin, folder, no_daemon, event, monkeypa
     stdin(PAYLOAD)
     assert run(event, "") == b""
     assert len(spooled(folder)) == 1
+
+
+def test_asking_for_a_daemon_that_runs_asks_nothing(daemon, stdin):
+    stdin(PAYLOAD, ended=False)
+    received = daemon(replies())
+    assert run(thin_client.START, "") == b""
+    assert received in ([], [b""])
 
 
 @pytest.mark.parametrize("event", [thin_client.START, thin_client.STATUS])
