@@ -135,7 +135,7 @@ def _override(environ: Mapping[str, str], home: Path, name: str, default: Path) 
     if not value:
         return default
     if value == "~" or value.startswith("~/"):
-        return home / value[2:]
+        return home / value[2:].lstrip("/")
     return home / value
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cognee_hooks.daemon import thin_client
 from cognee_hooks.services.paths import Paths
 
 
@@ -109,6 +110,40 @@ def test_a_user_whom_nobody_knows_gets_a_home_that_cannot_be_written(monkeypatch
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     assert Paths.of({}, "pi").home == Path("/")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, "", " ", "/x/y", "/x/../y/", "~", "~/", "~/y", "~//y", "y", "./y", "~ann", " /x "],
+)
+@pytest.mark.parametrize("agent", ["daemon", "pi", "claude-code"])
+def test_the_thin_client_finds_the_daemon_where_everybody_else_looks(value, agent):
+    environ = {"HOME": "/home/ann", "COGNEE_PI_STATE_DIR": "/not/for/the/daemon"}
+    if value is not None:
+        environ["COGNEE_HOOKS_STATE_DIR"] = value
+    raw = {os.fsencode(name): os.fsencode(text) for name, text in environ.items()}
+    found = Path(os.fsdecode(thin_client.daemon_folder(raw)))
+    assert found == Paths.of(environ, agent).daemon_dir
+
+
+@pytest.mark.parametrize("home", [None, "", "not/absolute", "/home/ann/", "/h\udcff"])
+def test_both_find_it_in_whatever_home_there_is(home):
+    environ = {} if home is None else {"HOME": home}
+    raw = {os.fsencode(name): os.fsencode(text) for name, text in environ.items()}
+    found = Path(os.fsdecode(thin_client.daemon_folder(raw)))
+    assert found == Paths.of(environ, "daemon").daemon_dir
+
+
+def test_the_daemon_is_one_for_all_agents_and_lies_beside_their_state():
+    places = {Paths.of({"HOME": "/home/ann"}, each).daemon_dir for each in ("pi", "codex", "x")}
+    assert places == {Path("/home/ann/.cognee-plugin/hooks/daemon")}
+
+
+def test_the_key_lies_with_our_data_and_not_with_what_it_encrypts():
+    environ = {"HOME": "/home/ann", "XDG_DATA_HOME": "/d", "COGNEE_HOOKS_STATE_DIR": "/s"}
+    paths = Paths.of(environ, "daemon")
+    assert paths.key_file == Path("/d/cognee-hooks/key")
+    assert not paths.key_file.is_relative_to(paths.daemon_dir)
 
 
 def test_making_paths_touches_nothing(tmp_path):
