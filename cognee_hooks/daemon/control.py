@@ -15,6 +15,7 @@ from cognee_hooks.daemon import thin_client
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.payload import first_object
 from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.statefile import make_private_folder
 
 ANSWER_SECONDS = 5.0
 _CHUNK = 65536
@@ -89,6 +90,7 @@ def start(folder: Path, environ: Mapping[str, str], deadline: Deadline) -> Mappi
     Raises:
         OSError: It cannot be started.
     """
+    make_private_folder(folder)
     raw = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
     while (reply := ask(folder, "status", deadline)) is None and not deadline.expired:
         thin_client.start_daemon(os.fsencode(folder), raw)

@@ -61,6 +61,7 @@ class Daemon:
             hand_over=self._stopping.set,
             busy=self._busy,
         )
+        self._inode = -1
         self._looks: dict[float, asyncio.TimerHandle] = {}
         self._looking: set[asyncio.Task[None]] = set()
 
@@ -74,6 +75,7 @@ class Daemon:
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._stopping.set)
         bound = _bind(self._folder)
+        self._inode = (self._folder / "socket").stat().st_ino
         self._watchdog.start()
         # Connections wait meanwhile, so what was left behind comes before what is new.
         await self._sessions.take_up()
@@ -107,9 +109,19 @@ class Daemon:
 
     def _look(self, seconds: float) -> None:
         del self._looks[seconds]
+        if not self._is_reachable():
+            _LOG.warning("the daemon's folder is gone, and nobody can find it any more")
+            self._stopping.set()
         task = asyncio.create_task(self._sessions.take_up_spool())
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
+
+    def _is_reachable(self) -> bool:
+        """Tell whether the socket that clients find is this daemon's."""
+        try:
+            return (self._folder / "socket").stat().st_ino == self._inode
+        except OSError:
+            return False
 
     async def _drain(self) -> None:
         limit = Deadline.after(DRAIN_SECONDS)
@@ -117,8 +129,8 @@ class Daemon:
         for timer in self._looks.values():
             timer.cancel()
         # Whoever comes now finds nobody, and keeps the event for the next daemon.
-        with suppress(OSError):
-            (self._folder / "socket").unlink()
+        if self._is_reachable():
+            (self._folder / "socket").unlink(missing_ok=True)
         await self._server.stop(ANSWER_SECONDS)
         await self._sessions.close(limit)
         _LOG.info("daemon ends, %d events are kept", self._sessions.kept)

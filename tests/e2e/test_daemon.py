@@ -248,6 +248,7 @@ async def test_closed_descriptors_do_no_harm(environ, closed):
 async def test_a_killed_daemon_loses_nothing_that_it_took(environ, server, folder):
     server.on(ENTRY, stall)
     await turn(environ)
+    await until(lambda: ENTRY in server.paths())
     kill(folder)
     server.on(ENTRY, status(200, {"status": "session_stored", "entry_id": "e"}))
     server.requests.clear()

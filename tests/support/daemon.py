@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import signal
@@ -88,13 +89,31 @@ async def hook(
 
 
 def stop_daemon(environ: Mapping[str, str]) -> None:
-    """Make sure that no daemon outlives a test."""
-    pid = int((control.ask(folder_of(environ), "stop") or {}).get("pid") or 0)
+    """Make sure that no daemon outlives a test, one that is just being started included."""
+    folder = folder_of(environ)
     until = time.monotonic() + STOP_SECONDS
+    while (reply := control.ask(folder, "stop")) is None and _is_starting(folder):
+        assert time.monotonic() < until, "a daemon neither comes up nor ends"
+        time.sleep(0.05)
+    pid = int((reply or {}).get("pid") or 0)
     while is_alive(pid) and time.monotonic() < until:
         time.sleep(0.02)
     if is_alive(pid):
         os.kill(pid, signal.SIGKILL)
+
+
+def _is_starting(folder: Path) -> bool:
+    try:
+        lock = os.open(folder / "starting", os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 @asynccontextmanager

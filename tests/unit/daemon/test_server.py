@@ -498,6 +498,25 @@ async def test_a_daemon_looks_into_the_spool_after_it_came_up(
         await running
 
 
+@pytest.mark.parametrize("change", ["gone", "another"])
+async def test_a_daemon_that_nobody_can_find_ends(
+    isolated_environment, monkeypatch, caplog, change
+):
+    monkeypatch.chdir(isolated_environment)
+    monkeypatch.setattr(daemon_module, "LOOK_SECONDS", (0.1,))
+    paths = Paths.of({"HOME": str(isolated_environment)}, "daemon")
+    running = asyncio.create_task(Daemon(paths).run())
+    path = paths.daemon_dir / "socket"
+    await until(path.exists)
+    path.rename(paths.daemon_dir / "kept")  # so that its number is not used again
+    if change == "another":
+        path.write_text("")
+    async with asyncio.timeout(10):
+        await running
+    assert "nobody can find it" in caplog.text
+    assert path.exists() is (change == "another")
+
+
 async def test_it_tells_about_itself(daemon):
     assert daemon._answer("status")["pid"] == os.getpid()
     assert daemon._answer("status")["version"] == thin_client.VERSION
