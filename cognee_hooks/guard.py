@@ -103,6 +103,17 @@ class Worker:
             return self._calls
 
 
+async def attempt_apart(name: str, function: Callable[[], Any]) -> Attempt:
+    """Call ``function`` on a daemon thread of its own and return what it came to.
+
+    Whoever stops waiting leaves the thread behind, which never keeps the process alive.
+    """
+    worker = Worker(name)
+    future = worker.submit(function)
+    worker.stop()
+    return await asyncio.wrap_future(future)
+
+
 _Call = tuple[Future[Attempt], Callable[[], Attempt]]
 
 

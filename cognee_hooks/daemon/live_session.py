@@ -13,7 +13,7 @@ from cognee_hooks.agents.fields import text
 from cognee_hooks.daemon.processes import ProcessWatch
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.events import Event, SessionEnd, Stop, UserPromptSubmit
-from cognee_hooks.guard import Worker, attempt, attempt_await
+from cognee_hooks.guard import attempt, attempt_apart, attempt_await
 from cognee_hooks.host import Host
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 LOAD_SECONDS = 4.0
 """How long a prompt waits for its session's plugins to be imported."""
+AFTER_SECONDS = 2.0
+"""How long a conversation that goes on waits for the end that was told before."""
 MARGIN_SECONDS = 0.5
 """What a prompt may take beyond the recall budget."""
 SETTLE_SECONDS = 30.0
@@ -244,9 +246,9 @@ class LiveSession:
 
     async def _make_host(self, after: asyncio.Task[None] | None) -> None:
         if after is not None:
-            await asyncio.wait({after})
-        worker = Worker(f"host of {self._session_id}")
-        made = worker.submit(
+            await asyncio.wait({after}, timeout=AFTER_SECONDS)
+        done = await attempt_apart(
+            f"host of {self._session_id}",
             lambda: Host(
                 self.agent.name,
                 environ=self._environ,
@@ -254,10 +256,8 @@ class LiveSession:
                 cwd=self._cwd,
                 max_context_bytes=self.agent.max_context_bytes,
                 clock=self._clock,
-            )
+            ),
         )
-        worker.stop()
-        done = await asyncio.wrap_future(made)
         if done.error is not None:
             _LOG.error("no host for %s: %s", self._session_id, type(done.error).__name__)
             return

@@ -13,7 +13,7 @@ from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.daemon.live_session import Incoming, LiveSession
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.deadline import Clock, Deadline
-from cognee_hooks.guard import Worker, attempt
+from cognee_hooks.guard import attempt, attempt_apart
 from cognee_hooks.host import Host
 from cognee_hooks.payload import first_object
 from cognee_hooks.results import Origin
@@ -73,17 +73,16 @@ class Sessions:
         name = opening.agent
         if name not in self._agents:
             # Only a host knows the agents that plugins bring.
-            worker = Worker(f"agents for {name}")
-            made = worker.submit(attempt, lambda: Host(name, environ=opening.environ))
-            worker.stop()
             try:
                 async with asyncio.timeout(_AGENT_SECONDS):
-                    outcome = (await asyncio.wrap_future(made)).result
+                    made = await attempt_apart(
+                        f"agents for {name}", lambda: Host(name, environ=opening.environ)
+                    )
             except TimeoutError:
                 return None
-            if outcome.result is None:
+            if made.error is not None:
                 return None
-            self._agents.update(outcome.result.registered.agents)
+            self._agents.update(made.result.registered.agents)
         return self._agents.get(name)
 
     def keep(self, opening: Opening, payload: bytes) -> bool:
@@ -208,7 +207,12 @@ class Sessions:
         self._ended.append(key)
         task = asyncio.create_task(self._finish(session, incoming))
         self._ending[key] = task
-        task.add_done_callback(lambda _: self._ending.pop(key, None))
+        task.add_done_callback(lambda done: self._ended_at_last(key, done))
+
+    def _ended_at_last(self, key: Key, task: asyncio.Task[None]) -> None:
+        # A conversation that went on may be ending again.
+        if self._ending.get(key) is task:
+            del self._ending[key]
 
     async def _finish(self, session: LiveSession, incoming: Incoming | None) -> None:
         await session.end(incoming)

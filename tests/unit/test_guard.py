@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from cognee_hooks.guard import Worker, attempt, attempt_await
+from cognee_hooks.guard import Worker, attempt, attempt_apart, attempt_await
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt, StopIteration])
@@ -100,3 +100,13 @@ def test_a_thread_that_cannot_start_is_a_failed_call(monkeypatch):
     monkeypatch.undo()
     assert worker.submit(int).result(2).result == 0
     worker.stop()
+
+
+async def test_a_call_apart_runs_on_a_thread_of_its_own_and_may_be_left_behind():
+    assert (await attempt_apart("a", threading.current_thread)).result.daemon
+    assert type((await attempt_apart("b", lambda: {}["missing"])).error) is KeyError
+    release = threading.Event()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await attempt_apart("c", release.wait)
+    release.set()
