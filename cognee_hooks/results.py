@@ -251,7 +251,16 @@ class Agent(Protocol):
         ...
 
     def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Any:
-        """Turn a payload into one of our events, or None for an event that we do not use."""
+        """Turn a payload into one of our events.
+
+        Args:
+            event: The agent's name of the event.
+            payload: What the agent sent.
+            session_id: Our id of the conversation.
+
+        Returns:
+            The event (`cognee_hooks.events`), or None for one that we do not use.
+        """
         ...
 
     def answer(self, event: str, context: str, notice: str) -> str:

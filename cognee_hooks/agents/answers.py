@@ -16,6 +16,22 @@ def document(answer: Mapping[str, Any]) -> str:
     return json.dumps(_whole(answer))
 
 
+def hook_answer(event: str, context: str, notice: str) -> dict[str, Any]:
+    """Return an answer in Claude Code's form, which several agents take.
+
+    Args:
+        event: Name of the hook event.
+        context: Text for the model; "" for none.
+        notice: One line for the person; "" for none.
+    """
+    answer: dict[str, Any] = {}
+    if context:
+        answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
+    if notice:
+        answer["systemMessage"] = notice
+    return answer
+
+
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
-from cognee_hooks.agents.answers import document
+from cognee_hooks.agents.answers import document, hook_answer
 from cognee_hooks.agents.fields import blocks, mapping, origin, text
 from cognee_hooks.events import Event, Stop, UserPromptSubmit
 from cognee_hooks.results import Origin
@@ -78,17 +78,9 @@ class Codex:
         return origin(payload, "session_id")
 
     def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Event | None:
-        """Turn a payload into one of our events.
+        """Turn a payload into one of our events, or None where we do not use it.
 
         A sub-agent's payloads carry the session of the agent that started it, and ``agent_id``.
-
-        Args:
-            event: Name of the hook event.
-            payload: What the agent sent.
-            session_id: Our id of the conversation.
-
-        Returns:
-            The event, or None where we do not use it.
         """
         reader = _READERS.get(event)
         if reader is None:
@@ -103,14 +95,9 @@ class Codex:
             context: Text for the model.
             notice: One line for the person, which the agent's terminal shows and ``exec`` does not.
         """
-        if event not in CONTEXT_EVENTS:
+        if event not in CONTEXT_EVENTS or not (context or notice):
             return self.empty(event)
-        answer: dict[str, Any] = {}
-        if context:
-            answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
-        if notice:
-            answer["systemMessage"] = notice
-        return document(answer) if answer else self.empty(event)
+        return document(hook_answer(event, context, notice))
 
     def empty(self, event: str) -> str:  # noqa: ARG002 - other agents' empty answers differ by event
         """Return the answer that changes nothing: no output at all."""

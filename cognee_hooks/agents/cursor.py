@@ -97,16 +97,7 @@ class Cursor:
         return Origin(conversation=conversation, cwd=_folder(payload))
 
     def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Event | None:
-        """Turn a payload into one of our events.
-
-        Args:
-            event: Name of the hook event.
-            payload: What the agent sent.
-            session_id: Our id of the conversation.
-
-        Returns:
-            The event, or None where we do not use it.
-        """
+        """Turn a payload into one of our events, or None where we do not use it."""
         reader = _READERS.get(event)
         if reader is None:
             return None

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
-from cognee_hooks.agents.answers import document
+from cognee_hooks.agents.answers import document, hook_answer
 from cognee_hooks.agents.fields import mapping, origin, text
 from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
@@ -68,16 +68,7 @@ class GeminiCli:
         return origin(payload, "session_id")
 
     def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Event | None:
-        """Turn a payload into one of our events.
-
-        Args:
-            event: Name of the hook event.
-            payload: What the agent sent.
-            session_id: Our id of the conversation.
-
-        Returns:
-            The event, or None where we do not use it.
-        """
+        """Turn a payload into one of our events, or None where we do not use it."""
         reader = _READERS.get(event)
         if reader is None:
             return None
@@ -91,12 +82,9 @@ class GeminiCli:
             context: Text for the model; left out where the event takes none.
             notice: One line for the person; left out where the event takes none.
         """
-        answer: dict[str, Any] = {}
-        if context and event in CONTEXT_EVENTS:
-            answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
-        if notice and event in NOTICE_EVENTS:
-            answer["systemMessage"] = notice
-        return document(answer)
+        told = context if event in CONTEXT_EVENTS else ""
+        said = notice if event in NOTICE_EVENTS else ""
+        return document(hook_answer(event, told, said))
 
     def empty(self, event: str) -> str:
         """Return the answer that changes nothing: an empty object."""

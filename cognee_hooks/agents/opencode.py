@@ -93,16 +93,7 @@ class OpenCode:
         return origin(payload, "sessionID")
 
     def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Event | None:
-        """Turn a payload into one of our events.
-
-        Args:
-            event: Name of the event, see above.
-            payload: What the plugin sent.
-            session_id: Our id of the conversation.
-
-        Returns:
-            The event, or None where we do not use it.
-        """
+        """Turn a payload into one of our events, or None where we do not use it."""
         reader = _READERS.get(event)
         if reader is None:
             return None

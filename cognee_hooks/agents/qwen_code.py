@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
-from cognee_hooks.agents.answers import document
+from cognee_hooks.agents.answers import document, hook_answer
 from cognee_hooks.agents.fields import origin, text
 from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
@@ -58,16 +58,7 @@ class QwenCode:
         return origin(payload, "session_id")
 
     def read(self, event: str, payload: Mapping[str, Any], *, session_id: str) -> Event | None:
-        """Turn a payload into one of our events.
-
-        Args:
-            event: Name of the hook event.
-            payload: What the agent sent.
-            session_id: Our id of the conversation.
-
-        Returns:
-            The event, or None where we do not use it.
-        """
+        """Turn a payload into one of our events, or None where we do not use it."""
         reader = _READERS.get(event)
         if reader is None:
             return None
@@ -81,16 +72,8 @@ class QwenCode:
             context: Text for the model; left out where the event takes none.
             notice: One line for the person; left out where the event takes none.
         """
-        answer: dict[str, Any] = {}
-        if event in CONTEXT_EVENTS:
-            if context:
-                answer["hookSpecificOutput"] = {
-                    "hookEventName": event,
-                    "additionalContext": context,
-                }
-            if notice:
-                answer["systemMessage"] = notice
-        return document(answer)
+        taken = event in CONTEXT_EVENTS
+        return document(hook_answer(event, context, notice) if taken else {})
 
     def empty(self, event: str) -> str:
         """Return the answer that changes nothing: an empty object."""
