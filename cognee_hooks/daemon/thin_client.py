@@ -55,7 +55,8 @@ def run(agent: str, event: str, empty: str = "") -> bytes:
     until = time.monotonic() + LIMIT
     try:
         folder = daemon_folder(environ)
-        opening = compose("hook", agent, event, environ)
+        ident = identify()
+        opening = compose("hook", agent, event, environ, ident=ident)
         connection = _found(folder)
         if connection is not None and event == START:
             connection.close()
@@ -78,7 +79,9 @@ def run(agent: str, event: str, empty: str = "") -> bytes:
             connection = None
         if event not in (START, STATUS):
             complete(received, until)
-            spool(folder, compose("hook", agent, event, environ, KEPT), bytes(received))
+            # Under the same id: a daemon that took it, and could not say so, knows it again.
+            opening = compose("hook", agent, event, environ, KEPT, ident)
+            spool(folder, opening, bytes(received))
     except (OSError, Refused, ValueError, LookupError):
         pass  # nobody is there to be told, and the agent must not be disturbed
     return nothing
@@ -106,21 +109,27 @@ def _started(folder: bytes, event: str, until: float) -> _socket.socket | None:
     return None
 
 
+def identify() -> str:
+    """Return a new id for an event; ids sort by time."""
+    return f"{time.time_ns():020d}-{posix.getpid()}"
+
+
 def compose(
     kind: str,
     agent: str,
     event: str,
     environ: dict[bytes, bytes],
     names: tuple[str, ...] = ("",),
+    ident: str = "",
 ) -> bytes:
     """Return the opening of a request; `cognee_hooks.daemon.protocol` describes it."""
     try:
         cwd = posix.getcwd().encode("utf-8", "surrogateescape")
     except OSError:
         cwd = b""  # the folder is gone
-    ident = f"{time.time_ns():020d}-{posix.getpid()}"
-    words = [each.encode("utf-8", "surrogateescape") for each in (ident, agent, event)]
-    fields = [*words, b"%d" % posix.getppid(), cwd, b""]
+    words = (ident or identify(), agent, event)
+    fields = [each.encode("utf-8", "surrogateescape") for each in words]
+    fields += [b"%d" % posix.getppid(), cwd, b""]
     begins = tuple(name.encode() for name in names)
     fields += [name + b"=" + environ[name] for name in environ if name.startswith(begins)]
     block = b"\0".join(fields)

@@ -124,6 +124,17 @@ def spooled(folder: Path) -> list[Path]:
     return sorted(folder.glob("spool/*"))
 
 
+def test_an_event_is_spooled_under_the_id_by_which_a_daemon_may_already_know_it(
+    daemon, folder, stdin
+):
+    stdin(PAYLOAD)
+    received = daemon(replies())  # it took the event, and died before it could say so
+    assert run() == b"{}"
+    kept, payload = split_record(spooled(folder)[0].read_bytes())
+    assert kept.ident == split_record(received[0])[0].ident
+    assert payload == PAYLOAD
+
+
 # -- a daemon answers --------------------------------------------------------------------------
 
 
