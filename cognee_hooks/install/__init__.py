@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cognee_hooks.install import claude_code, codex, pi
+from cognee_hooks.install import (
+    claude_code,
+    codex,
+    copilot_cli,
+    cursor,
+    gemini_cli,
+    opencode,
+    pi,
+    qwen_code,
+)
 from cognee_hooks.install.plan import Installer
 
 INSTALLERS: Mapping[str, Installer] = MappingProxyType(
@@ -16,6 +25,11 @@ INSTALLERS: Mapping[str, Installer] = MappingProxyType(
         claude_code.NAME: claude_code.ClaudeCode(),
         codex.NAME: codex.Codex(),
         pi.NAME: pi.Pi(),
+        gemini_cli.NAME: gemini_cli.GeminiCli(),
+        cursor.NAME: cursor.Cursor(),
+        qwen_code.NAME: qwen_code.QwenCode(),
+        copilot_cli.NAME: copilot_cli.CopilotCli(),
+        opencode.NAME: opencode.OpenCode(),
     }
 )
 """The agents that can be set up, by name."""

@@ -1,0 +1,80 @@
+"""Sets Gemini CLI up to call us, by its settings (google-gemini/gemini-cli, release 0.61)."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from cognee_hooks.install import command, hookfile
+from cognee_hooks.install.jsonhooks import HookTable
+from cognee_hooks.install.jsontext import Dialect, parse
+from cognee_hooks.install.plan import PRIVATE_MODE, SHARED_MODE, Place, Plan, Scope
+
+NAME = "gemini-cli"
+TITLE = "Gemini CLI"
+TIMEOUTS = {
+    "SessionStart": 10_000,
+    "BeforeAgent": 40_000,
+    "AfterTool": 10_000,
+    "AfterAgent": 10_000,
+    "PreCompress": 10_000,
+    "SessionEnd": 15_000,
+}
+"""Our events with the milliseconds after which the agent gives a hook up."""
+EMPTY = "{}"
+"""What the agent takes as no answer: it shows text that is no document to the person."""
+DIALECT = Dialect(comments=True)
+
+
+class GeminiCli:
+    """Installer for Gemini CLI."""
+
+    def install(self, place: Place) -> Plan:
+        """Plan to add our hooks to the settings."""
+        path = settings_path(place)
+        mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
+        change = hookfile.plan_addition(path, _table(), TITLE, mode=mode)
+        text = hookfile.text_of(path, change.after)
+        return Plan(
+            changes=[change],
+            notes=[*command.warnings(place.environ), *_notes(text, place)],
+            next_steps=["Restart running Gemini CLI sessions, or start a new one."],
+        )
+
+    def uninstall(self, place: Place) -> Plan:
+        """Plan to take our hooks out of the settings."""
+        table = HookTable(entries={}, dialect=DIALECT)
+        return Plan(changes=[hookfile.plan_removal(settings_path(place), table, TITLE)])
+
+
+def settings_path(place: Place) -> Path:
+    """Return the settings file of a scope."""
+    place.require(NAME, Scope.USER, Scope.PROJECT)
+    # The agent's variable stands for the home folder, in which its own folder lies.
+    root = place.folder("GEMINI_CLI_HOME") if place.scope is Scope.USER else place.cwd
+    return root / ".gemini" / "settings.json"
+
+
+def _table() -> HookTable:
+    entries = {event: _entry(event, each) for event, each in TIMEOUTS.items()}
+    return HookTable(entries=entries, dialect=DIALECT)
+
+
+def _entry(event: str, milliseconds: int) -> dict[str, Any]:
+    line = shlex.join(command.hook_argv(NAME, event, EMPTY))
+    return {"hooks": [{"type": "command", "command": line, "timeout": milliseconds}]}
+
+
+def _notes(text: str, place: Place) -> list[str]:
+    notes = []
+    switches = parse(text, DIALECT).last("hooksConfig")
+    enabled = switches.last("enabled") if switches else None
+    if enabled and text[enabled.start : enabled.end] == "false":
+        notes.append(
+            'This file says "hooksConfig": {"enabled": false}, so Gemini CLI runs no hooks, ours '
+            "included."
+        )
+    if place.scope is Scope.PROJECT:
+        notes.append("Gemini CLI runs hooks of a project only when you trust its folder.")
+    return notes
