@@ -14,6 +14,7 @@ from cognee_hooks.install.codex_trust import BY_HAND, codex_trust_problems
 from cognee_hooks.install.command import MARKER
 from cognee_hooks.install.plan import Place
 from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.paths import Paths
 
 
@@ -25,7 +26,7 @@ def check_agent(agent: str, environ: Mapping[str, str], cwd: Path) -> list[Check
         environ: The person's environment.
         cwd: The project.
     """
-    rows = [_daemon(environ)]
+    rows = [_daemon(environ), *_key(environ)]
     if agent in INSTALLERS:
         rows.insert(0, _hooks(agent, Place(environ=environ, cwd=cwd, status_line=False)))
     if agent == "codex" and (events := codex_trust_problems(environ, cwd)):
@@ -84,3 +85,20 @@ def _daemon(environ: Mapping[str, str]) -> CheckResult:
             remedy="`cognee-hooks daemon restart`, or wait for the next event of an agent",
         )
     return CheckResult(name="daemon", status=CheckStatus.OK, detail=detail)
+
+
+def _key(environ: Mapping[str, str]) -> list[CheckResult]:
+    """Check the key of what is kept on disk; nothing is said where all is well."""
+    path = Paths.of(environ, "daemon").key_file
+    try:
+        Sealer.of(path)
+    except OSError as error:
+        return [
+            CheckResult(
+                name="encryption",
+                status=CheckStatus.FAILED,
+                detail=f"{error}; without a key no daemon comes up, and events wait for one",
+                remedy=f"`chmod 600 {path}`, or remove the file; a new one is made",
+            )
+        ]
+    return []

@@ -25,6 +25,12 @@ from cognee_hooks.services.statefile import make_private_folder, read_bytes, wri
 
 MAX_EVENTS = 20_000
 """Events that are kept while the server is away; beyond it the oldest go."""
+MAX_KEPT_BYTES = 512 * 1024 * 1024
+"""Bytes that these events may take."""
+TORN_SECONDS = 60.0
+"""After so long a file that was never finished will not be, because its writer was killed."""
+BAD_SECONDS = 7 * 24 * 3600.0
+"""How long a file in the spool that is no event is kept for a person to look at."""
 
 _SEALED = ".sealed"
 _SPOOLED = ".event"
@@ -41,16 +47,26 @@ class Journal:
         folder: The daemon's folder.
         sealer: Encrypts what is kept.
         limit: Events that are kept.
+        max_bytes: Bytes that they may take.
     """
 
-    def __init__(self, folder: Path, sealer: Sealer, *, limit: int = MAX_EVENTS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        sealer: Sealer,
+        *,
+        limit: int = MAX_EVENTS,
+        max_bytes: int = MAX_KEPT_BYTES,
+    ) -> None:
         self._folder = folder / "journal"
         self._spool = folder / "spool"
         self._sealer = sealer
         self._limit = limit
+        self._max_bytes = max_bytes
         make_private_folder(self._folder)
         make_private_folder(self._spool)
-        self._kept = dict.fromkeys(self._names())
+        self._kept = self._sizes()
+        self._bytes = sum(self._kept.values())
         self._done: deque[str] = deque(maxlen=_REMEMBERED)
         self._spool_time = -1
 
@@ -72,13 +88,13 @@ class Journal:
         if ident in self._kept or ident in self._done:
             return False
         # No flush to disk: it is the process that may be killed, and each event would wait for it.
-        write_atomic(
-            self._folder / f"{ident}{_SEALED}",
-            self._sealer.seal(opening.kept() + payload, ident),
-            durable=False,
-        )
-        self._kept[ident] = None
-        while len(self._kept) > self._limit:
+        sealed = self._sealer.seal(opening.kept() + payload, ident)
+        write_atomic(self._folder / f"{ident}{_SEALED}", sealed, durable=False)
+        self._kept[ident] = len(sealed)
+        self._bytes += len(sealed)
+        while len(self._kept) > 1 and (
+            len(self._kept) > self._limit or self._bytes > self._max_bytes
+        ):
             oldest = next(iter(self._kept))
             _LOG.warning("the journal is full; event %s is dropped", oldest)
             self.discard(oldest)
@@ -86,7 +102,7 @@ class Journal:
 
     def discard(self, ident: str) -> None:
         """Forget an event: nothing of it can be lost any more."""
-        self._kept.pop(ident, None)
+        self._bytes -= self._kept.pop(ident, 0)
         self._done.append(ident)
         with suppress(OSError):
             (self._folder / f"{ident}{_SEALED}").unlink()
@@ -150,6 +166,24 @@ class Journal:
             path.unlink()
         return (opening, payload) if new else None
 
-    def _names(self) -> list[str]:
-        names = (path.stem for path in self._folder.glob(f"*{_SEALED}"))
-        return sorted(name for name in names if is_ident(name))
+    def sweep(self) -> None:
+        """Remove what writers that were killed never finished, and old files that are no events."""
+        aged = [
+            *((path, TORN_SECONDS) for path in self._folder.glob(".*.tmp")),
+            *((path, TORN_SECONDS) for path in self._spool.glob("*.new")),
+            *((path, BAD_SECONDS) for path in self._spool.glob("*.bad")),
+        ]
+        now = time.time()
+        for path, seconds in aged:
+            with suppress(OSError):
+                if now - path.lstat().st_mtime > seconds:
+                    path.unlink()
+
+    def _sizes(self) -> dict[str, int]:
+        """Return the size of each event that an earlier daemon left behind, oldest first."""
+        sizes: dict[str, int] = {}
+        for path in sorted(self._folder.glob(f"*{_SEALED}")):
+            with suppress(OSError):
+                if is_ident(path.stem):
+                    sizes[path.stem] = path.lstat().st_size
+        return sizes

@@ -146,8 +146,10 @@ class Sessions:
 
     async def take_up(self) -> None:
         """Go on with the events that an earlier daemon, or no daemon, left behind."""
-        for opening, payload in [*self._journal.pending(), *self._journal.spooled()]:
+        self._journal.sweep()
+        for opening, payload in self._journal.pending():
             await self._replay(opening, payload)
+        await self.take_up_spool()
 
     async def take_up_spool(self) -> None:
         """Go on with the events that clients have spooled meanwhile."""

@@ -42,11 +42,14 @@ class Sealer:
     def of(cls, key_file: Path) -> Self:
         """Return the sealer whose key lies in a file; the file is made, 0600, where it is missing.
 
+        A file of ours that holds no whole key is put aside as ``<name>.bad``: nothing could ever be
+        read with it.
+
         Raises:
             OSError: The file cannot be made, or what lies there is no key of ours.
         """
         key = read_bytes(key_file, max_bytes=KEY_BYTES, private=True)
-        if key is None:
+        if key is None or len(key) != KEY_BYTES:
             _make_key(key_file)
             key = read_bytes(key_file, max_bytes=KEY_BYTES, private=True)
         if key is None or len(key) != KEY_BYTES:
@@ -74,7 +77,7 @@ class Sealer:
 
 
 def _make_key(key_file: Path) -> None:
-    """Make the key file, complete or not at all; whatever is there already stays."""
+    """Make the key file, complete or not at all; a key that is there already stays."""
     make_private_folder(key_file.parent)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     lock = os.open(key_file.with_name(f".{key_file.name}.lock"), flags, 0o600)
@@ -82,6 +85,9 @@ def _make_key(key_file: Path) -> None:
         # A rename replaces what is there, and nothing could read any more what the key of another
         # process has just sealed. A link would not, but not every file system knows links.
         fcntl.flock(lock, fcntl.LOCK_EX)
+        torn = read_bytes(key_file, private=True)
+        if torn is not None and len(torn) != KEY_BYTES:
+            key_file.replace(key_file.with_name(f"{key_file.name}.bad"))
         if not os.path.lexists(key_file):
             write_atomic(key_file, os.urandom(KEY_BYTES))
     finally:

@@ -11,6 +11,7 @@ from cognee_hooks.daemon import thin_client
 from cognee_hooks.install import INSTALLERS, engine
 from cognee_hooks.install.plan import Place
 from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.services.paths import Paths
 
 
 @pytest.fixture
@@ -84,3 +85,12 @@ def test_it_says_whether_the_daemon_runs(environ, status):
     row = rows("pi", environ)["daemon"]
     assert row.status is CheckStatus.WARNING
     assert "cognee-hooks daemon restart" in row.remedy
+
+
+def test_a_key_that_cannot_be_used_is_named(environ, status):
+    key = Paths.of(environ, "daemon").key_file
+    assert "encryption" not in rows("pi", environ)
+    key.chmod(0o666)
+    row = rows("pi", environ)["encryption"]
+    assert row.status is CheckStatus.FAILED
+    assert str(key) in row.remedy

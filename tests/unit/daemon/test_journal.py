@@ -469,3 +469,44 @@ def test_events_that_a_failed_request_did_not_come_to_are_taken_by_the_next(plac
     failed.close()
     place.settle()
     assert numbers(journal.spooled()) == [1, 2]
+
+
+# -- room --------------------------------------------------------------------------------------
+
+
+def test_the_oldest_events_go_when_they_take_too_much_room(place, caplog):
+    journal = Journal(place.folder, Sealer(KEY), max_bytes=3000)
+    for number in range(5):
+        journal.add(event(number), b"x" * 1000)
+    assert len(journal) == 2
+    assert [path.stem for path in sorted(place.journal.iterdir())] == [
+        event(number).ident for number in (3, 4)
+    ]
+    assert "the journal is full" in caplog.text
+    # What an earlier daemon left counts as well.
+    again = Journal(place.folder, Sealer(KEY), max_bytes=2000)
+    again.add(event(5), b"x" * 1000)
+    assert len(again) == 1
+
+
+def test_an_event_that_takes_all_the_room_is_kept(place):
+    journal = Journal(place.folder, Sealer(KEY), max_bytes=10)
+    assert journal.add(event(1), b"x" * 1000)
+    assert len(journal) == 1
+
+
+def test_what_killed_writers_left_is_swept_once_it_is_old(place):
+    daemon = place.daemon()
+    left = [
+        (place.journal / ".x.sealed.1.ab.tmp", 90),
+        (place.spool / "1-1.new", 90),
+        (place.spool / "1-1.bad", 8 * 24 * 3600),
+    ]
+    young = [place.journal / ".y.tmp", place.spool / "2-2.new", place.spool / "2-2.bad"]
+    for path in [*young, *(path for path, _ in left)]:
+        path.write_bytes(b"")
+    for path, age in left:
+        os.utime(path, (time.time() - age, time.time() - age))
+    daemon.sweep()
+    assert not any(path.exists() for path, _ in left)
+    assert all(path.exists() for path in young)

@@ -146,12 +146,14 @@ def test_a_key_that_another_process_makes_in_the_last_moment_wins(key_file, monk
 
 
 @pytest.mark.parametrize("content", [b"", b"short", KEY[:-1], KEY + b"\n", b"x" * 10_000])
-def test_what_is_no_key_is_refused_and_left_alone(key_file, content):
+def test_what_is_no_key_is_put_aside_for_one(key_file, content):
     key_file.parent.mkdir()
     key_file.write_bytes(content)
-    with pytest.raises(OSError, match="holds no key"):
-        Sealer.of(key_file)
-    assert key_file.read_bytes() == content
+    key_file.chmod(0o600)
+    sealed = Sealer.of(key_file).seal(b"text", "name")
+    assert len(key_file.read_bytes()) == KEY_BYTES
+    assert key_file.with_name(f"{key_file.name}.bad").read_bytes() == content
+    assert Sealer.of(key_file).open(sealed, "name") == b"text"
 
 
 @pytest.mark.parametrize("mode", [0o660, 0o602, 0o666])
