@@ -6,7 +6,7 @@ import re
 
 _ELLIPSIS = "..."
 _PARTIAL_TAG = re.compile(r"\[(?:r(?:e(?:d(?:a(?:c(?:t(?:e(?:d(?::[a-z0-9-]*)?)?)?)?)?)?)?)?)?\Z")
-_PRIVATE = re.compile(r"<\s*(/?)\s*private\b[^<>]{0,200}>", re.IGNORECASE)
+_PRIVATE = re.compile(r"<\s*+(/?)\s*+private\b[^<>]{0,200}>", re.IGNORECASE)
 
 
 def sanitise(text: str) -> str:

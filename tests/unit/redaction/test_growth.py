@@ -86,3 +86,9 @@ def test_the_chain_is_linear(piece):
 def test_private_marks_and_cuts_are_linear(piece):
     assert grown(strip_private, piece) == ""
     assert grown(lambda text: cut(text, 100_000), piece) == ""
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "/", "a"])
+@pytest.mark.parametrize("head", ["<", "</", "<private"])
+def test_a_mark_that_never_ends_is_linear(head, piece):
+    assert grown(lambda text: strip_private(head + text), piece) == ""
