@@ -301,22 +301,26 @@ def spool(folder: bytes, opening: bytes, payload: bytes) -> None:
 
 
 def without_private(payload: bytes) -> bytes:
-    """Cut ``<private>`` parts out of JSON text, up to their end mark or the end of the string."""
-    kept = b""
-    while (found := payload.lower().find(b"<private>")) >= 0:
-        kept += payload[:found]
-        payload = payload[found + 9 :]
-        closing = payload.lower().find(b"</private>")
-        quote = -1
-        while (quote := payload.find(b'"', quote + 1)) >= 0:
-            before = payload[:quote]
-            if (len(before) - len(before.rstrip(b"\\"))) % 2 == 0:
-                break
-        if closing >= 0 and (quote < 0 or closing < quote):
-            payload = payload[closing + 10 :]
-        else:
-            payload = payload[quote:] if quote >= 0 else b""
-    return kept + payload
+    """Cut ``<private>`` parts out of JSON text, as `cognee_hooks.redaction` does with plain text.
+
+    Marks may be nested; one that is never closed reaches to the end of its string.
+    """
+    import re
+
+    mark = rb'(?:<|\\u003c)\s*+(\\?/)?\s*+private\b(?:[^<>"\\]|\\(?!u003[ce]).){0,200}(?:>|\\u003e)'
+    # An escaped character counts as a whole: it ends no string, and begins no other one.
+    token = re.compile(b"(" + mark + rb')|"|\\.', re.IGNORECASE | re.DOTALL)
+    kept, depth, position = [], 0, 0
+    for each in token.finditer(payload):
+        if each[2] and depth:
+            depth -= 1
+            position = each.end()
+        elif each[1] and not each[2]:
+            kept += [] if depth else [payload[position : each.start()]]
+            depth += 1
+        elif each[0] == b'"' and depth:
+            depth, position = 0, each.start()
+    return b"".join([*kept, b"" if depth else payload[position:]])
 
 
 def make_folder(path: bytes) -> None:

@@ -386,12 +386,34 @@ def test_only_one_client_at_a_time_starts_a_daemon(folder, home, monkeypatch):
         ("<private>x</private><private>y</private>z", "z"),
         ("no marks", "no marks"),
         ("</private> alone", "</private> alone"),
+        ("a <private>x <private>y</private> z</private> b", "a  b"),
+        ("a <private >x</ private> b", "a  b"),
+        ('a < private reason="mine">x</private\t> b', "a  b"),
+        ("a <privateer>x</privateer> b", "a <privateer>x</privateer> b"),
+        ("a <private\\u003e x", "a <private\\u003e x"),
     ],
 )
 def test_private_parts_are_cut_out_of_json(text, left):
     document = {"before": 'q"', "text": text, "after": "<b>"}
     cut = thin_client.without_private(json.dumps(document).encode())
     assert json.loads(cut) == {**document, "text": left}
+
+
+def test_private_parts_are_found_however_json_writes_their_marks():
+    written = rb'{"text": "a \u003cprivate\u003Ex\u003c\/private\u003e b \\u003cprivate>"}'
+    cut = json.loads(thin_client.without_private(written))
+    assert cut == {"text": "a  b \\u003cprivate>"}
+
+
+@pytest.mark.parametrize(
+    "text", ["<private>" + '\\"' * 400_000, "<private>x</private>y" * 50_000, "<" + " " * 400_000]
+)
+def test_cutting_takes_time_in_proportion_to_the_text(text):
+    payload = json.dumps({"text": text, "after": "z"}).encode()
+    began = time.process_time()
+    cut = thin_client.without_private(payload)
+    assert time.process_time() - began < 2  # a hundred times that, if it were quadratic
+    assert json.loads(cut)["after"] == "z"
 
 
 @given(
