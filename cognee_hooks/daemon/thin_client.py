@@ -102,8 +102,11 @@ def _started(folder: bytes, event: str, until: float) -> _socket.socket | None:
     lowered = event.lower()
     if "start" in lowered or "prompt" in lowered or "before" in lowered:
         until = min(until, time.monotonic() + BOOT_SECONDS)
-        while time.monotonic() < until:
+        starting = True
+        while starting and time.monotonic() < until:
             time.sleep(0.02)
+            # Asked first: a daemon listens before it says that it has started.
+            starting = is_starting(folder)
             if (connection := _found(folder)) is not None:
                 return connection
     return None
@@ -339,25 +342,50 @@ def start_daemon(folder: bytes, environ: dict[bytes, bytes]) -> None:
     import fcntl
 
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    lock = -1
     try:
         make_folder(folder)
         lock = posix.open(folder + b"/starting", flags, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        child = posix.fork()
     except OSError:
-        return
+        child = -1
+    if child == 0:
+        _become_daemon(lock, environ)
+    if lock >= 0:
+        posix.close(lock)  # the child holds it until the daemon listens, or is gone
+
+
+def _become_daemon(lock: int, environ: dict[bytes, bytes]) -> None:
     # An agent waits for whoever holds its pipes, and a time limit ends the whole process group.
-    if posix.fork() == 0:
-        try:
-            posix.setsid()
-            null = posix.open("/dev/null", posix.O_RDWR)
-            for each in (0, 1, 2):
-                posix.dup2(null, each)
-            posix.set_inheritable(lock, True)
-            command = [sys.executable, "-P", "-m", "cognee_hooks.daemon", "--starting", str(lock)]
-            clean = {each: environ[each] for each in environ if not each.startswith(b"PYTHON")}
-            posix.execve(sys.executable, command, clean)
-        finally:
-            posix._exit(127)  # noqa: SLF001 - what `os._exit` is
+    try:
+        posix.setsid()
+        null = posix.open("/dev/null", posix.O_RDWR)
+        for each in (0, 1, 2):
+            posix.dup2(null, each)
+        posix.set_inheritable(lock, True)
+        command = [sys.executable, "-P", "-m", "cognee_hooks.daemon", "--starting", str(lock)]
+        clean = {each: environ[each] for each in environ if not each.startswith(b"PYTHON")}
+        posix.execve(sys.executable, command, clean)
+    finally:
+        posix._exit(127)  # noqa: SLF001 - what `os._exit` is
+
+
+def is_starting(folder: bytes) -> bool:
+    """Tell whether a daemon is being started, and has neither come up nor failed yet."""
+    import fcntl
+
+    try:
+        lock = posix.open(folder + b"/starting", posix.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        posix.close(lock)
+    return False
 
 
 def main() -> None:

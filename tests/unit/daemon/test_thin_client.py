@@ -65,6 +65,7 @@ def no_daemon(monkeypatch) -> list[bytes]:
     """Nobody starts a daemon; gives the folders in which one would have been started."""
     started: list[bytes] = []
     monkeypatch.setattr(thin_client, "start_daemon", lambda folder, environ: started.append(folder))
+    monkeypatch.setattr(thin_client, "is_starting", lambda _: True)
     monkeypatch.setattr(thin_client, "BOOT_SECONDS", 0.1)
     return started
 
@@ -371,6 +372,53 @@ def test_only_one_client_at_a_time_starts_a_daemon(folder, home, monkeypatch):
     os.close(other)
     thin_client.start_daemon(os.fsencode(folder), {})
     assert forked == [1]
+
+
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_a_start_leaves_nothing_open(folder, home, monkeypatch):
+    monkeypatch.setattr(thin_client.posix, "fork", lambda: 1)
+    thin_client.start_daemon(os.fsencode(folder), {})
+    before = open_files()
+    thin_client.start_daemon(os.fsencode(folder), {})
+    with (folder / "starting").open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        thin_client.start_daemon(os.fsencode(folder), {})
+    assert open_files() == before
+
+
+def test_a_start_is_under_way_as_long_as_somebody_holds_its_lock(folder):
+    where = os.fsencode(folder)
+    assert not thin_client.is_starting(where)
+    folder.mkdir(parents=True)
+    with (folder / "starting").open("w") as other:
+        assert not thin_client.is_starting(where)
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert thin_client.is_starting(where)
+    assert not thin_client.is_starting(where)
+
+
+def test_a_daemon_that_cannot_start_holds_up_no_prompt(folder, home):
+    (folder / "lock").mkdir(parents=True)
+    began = time.monotonic()
+    client = Path(thin_client.__file__).with_name("client.py")
+    command = [sys.executable, "-I", "-S", str(client), "claude-code", "UserPromptSubmit", "{}"]
+    done = subprocess.run(command, input=PAYLOAD, capture_output=True, check=True)
+    assert done.stdout == b"{}"
+    assert time.monotonic() - began < thin_client.BOOT_SECONDS
+    assert len(spooled(folder)) == 1
+
+
+def test_an_event_is_kept_where_no_process_can_be_made(folder, home, stdin, monkeypatch):
+    def refuse() -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(thin_client.posix, "fork", refuse)
+    stdin(PAYLOAD)
+    assert run() == b"{}"
+    assert len(spooled(folder)) == 1
 
 
 # -- private parts -----------------------------------------------------------------------------
