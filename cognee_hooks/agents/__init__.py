@@ -38,9 +38,9 @@ VERIFIED: Mapping[str, str] = MappingProxyType(
     {
         "claude-code": "driven live",
         "codex": "driven live",
-        "gemini-cli": "by contract only",
+        "gemini-cli": "driven live",
         "cursor": "by contract only",
-        "qwen-code": "by contract only",
+        "qwen-code": "driven live",
         "copilot-cli": "by contract only",
         "pi": "driven live",
         "opencode": "driven live",

@@ -1,7 +1,8 @@
-"""Gemini CLI: its hooks as google-gemini/gemini-cli documents them (hooks reference, 2026)."""
+"""Gemini CLI: its hooks as google-gemini/gemini-cli documents them, and release 0.61 runs them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +17,8 @@ CONTEXT_EVENTS = frozenset({"SessionStart", "BeforeAgent"})
 """Events whose answer may carry text for the model."""
 NOTICE_EVENTS = CONTEXT_EVENTS | {"PreCompress"}
 """Events whose answer may carry a line for the person, without the agent acting on it."""
+_SHELL = "run_shell_command"
+_FAILED = re.compile(r"^Exit Code: -?[1-9]", re.MULTILINE)
 
 
 def _before_agent(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
@@ -30,6 +33,9 @@ def _after_tool(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
         failed = {**payload, "error": message or text(response, "llmContent") or "failed"}
         return readers.post_tool_use_failure(failed, common)
     told = response.get("llmContent", payload.get("tool_response"))
+    # For the agent a command that ends with an error is a call that succeeded.
+    if payload.get("tool_name") == _SHELL and isinstance(told, str) and _FAILED.search(told):
+        return readers.post_tool_use_failure({**payload, "error": told}, common)
     return readers.post_tool_use({**payload, "tool_response": told}, common)
 
 
@@ -38,13 +44,19 @@ def _after_agent(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     return readers.stop(answered, common)
 
 
+def _pre_compress(payload: Mapping[str, Any], common: dict[str, Any]) -> Event | None:
+    # With any other trigger it comes before each request to the model, and hardly ever is anything
+    # compressed then.
+    return readers.pre_compact(payload, common) if text(payload, "trigger") == "manual" else None
+
+
 _READERS: Mapping[str, readers.Reader] = MappingProxyType(
     {
         "SessionStart": readers.session_start,
         "BeforeAgent": _before_agent,
         "AfterTool": _after_tool,
         "AfterAgent": _after_agent,
-        "PreCompress": readers.pre_compact,
+        "PreCompress": _pre_compress,
         "SessionEnd": readers.session_end,
     }
 )

@@ -1,4 +1,4 @@
-"""Qwen Code: its hooks as QwenLM/qwen-code documents them (hooks page of the user guide, 2026)."""
+"""Qwen Code: its hooks as QwenLM/qwen-code documents them, and release 0.24 runs them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document, hook_answer
-from cognee_hooks.agents.fields import origin, text
+from cognee_hooks.agents.fields import mapping, origin, text
 from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -25,11 +25,16 @@ def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> E
     return UserPromptSubmit(**common, prompt=text(payload, "prompt"), machine_made=True)
 
 
+def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    told = mapping(payload, "tool_response").get("llmContent", payload.get("tool_response"))
+    return readers.post_tool_use({**payload, "tool_response": told}, common)
+
+
 _READERS: Mapping[str, readers.Reader] = MappingProxyType(
     {
         "SessionStart": readers.session_start,
         "UserPromptSubmit": _user_prompt_submit,
-        "PostToolUse": readers.post_tool_use,
+        "PostToolUse": _post_tool_use,
         "PostToolUseFailure": readers.post_tool_use_failure,
         "SubagentStop": readers.subagent_stop,
         "Stop": readers.stop,
@@ -43,9 +48,11 @@ class QwenCode:
     """Adapter for Qwen Code.
 
     Its hooks get one JSON object on standard input, and standard output is read as one. ``Stop``
-    and ``SubagentStop`` could make the model go on. Prompts of headless runs, of other programs
-    that drive the agent, and of its vim mode are not marked as the user's, so nothing is recalled
-    for them and they are not captured.
+    and ``SubagentStop`` could make the model go on. Where the agent does not mark a prompt as
+    the user's, nothing is recalled for it and it is not captured; the documentation says so of
+    headless runs, other programs that drive the agent, and vim mode, but release 0.24 marks
+    prompts of headless runs.
+    ``SessionEnd`` does not come from headless runs.
     """
 
     name = "qwen-code"

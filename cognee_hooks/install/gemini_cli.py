@@ -24,6 +24,8 @@ TIMEOUTS = {
 """Our events with the milliseconds after which the agent gives a hook up."""
 EMPTY = "{}"
 """What the agent takes as no answer: it shows text that is no document to the person."""
+_MATCHERS = {"PreCompress": "manual"}
+"""Without it the agent would wait for that hook before each request to the model."""
 DIALECT = Dialect(comments=True)
 
 
@@ -63,7 +65,10 @@ def _table() -> HookTable:
 
 def _entry(event: str, milliseconds: int) -> dict[str, Any]:
     line = shlex.join(command.hook_argv(NAME, event, EMPTY))
-    return {"hooks": [{"type": "command", "command": line, "timeout": milliseconds}]}
+    entry: dict[str, Any] = {
+        "hooks": [{"type": "command", "command": line, "timeout": milliseconds}]
+    }
+    return {"matcher": _MATCHERS[event], **entry} if event in _MATCHERS else entry
 
 
 def _notes(text: str, place: Place) -> list[str]:

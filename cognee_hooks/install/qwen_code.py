@@ -23,7 +23,8 @@ TIMEOUTS = {
     "PreCompact": 10_000,
     "SessionEnd": 15_000,
 }
-"""Our events with the milliseconds after which the agent gives a hook up."""
+"""Our events with the milliseconds after which the agent gives a hook up. Newer releases count in
+seconds, but read a thousand and more as older ones do."""
 EMPTY = "{}"
 """What the agent takes as no answer."""
 DIALECT = Dialect(comments=True)

@@ -5,37 +5,26 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from importlib.resources import files
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.install.command import launcher_argv
-from cognee_hooks.testing.loopback import FACT, LoopbackServer
+from cognee_hooks.install import engine
+from cognee_hooks.install.opencode import OpenCode
+from cognee_hooks.install.plan import Place
+from cognee_hooks.testing.loopback import FACT
 from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.real_agents import OPENCODE_VERSION, install
+from tests.support.recording_memory import RecordingMemory
 
 PROMPT = (
     'Please run the tests. {{call: bash {"command":"echo 3 passed","description":"Run tests"}}} '
     '{{call: task {"description":"look","prompt":"Check the docs folder, please.",'
     '"subagent_type":"general"}}} {{say: They pass.}}'
 )
-
-
-class Recording(LoopbackServer):
-    """A memory server that notes down what it is asked to keep."""
-
-    def __init__(self) -> None:
-        super().__init__("well")
-        self.kept: list[dict[str, Any]] = []
-
-    def answer(self, path: str, body: bytes) -> tuple[int, Any]:
-        if path == "/api/v1/remember/entry":
-            self.kept.append(json.loads(body))
-        return super().answer(path, body)
 
 
 @pytest.fixture
@@ -45,15 +34,15 @@ def model() -> Iterator[ChatEndpoint]:
 
 
 @pytest.fixture
-def memory() -> Iterator[Recording]:
-    with Recording() as server:
+def memory() -> Iterator[RecordingMemory]:
+    with RecordingMemory() as server:
         yield server
 
 
 def set_up(home: Path, model: ChatEndpoint) -> None:
-    """Write OpenCode's settings and our plugin, as an installer would."""
+    """Write OpenCode's settings, and install our plugin."""
     folder = home / ".config" / "opencode"
-    (folder / "plugin").mkdir(parents=True)
+    folder.mkdir(parents=True)
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": model.url, "apiKey": "none"},
@@ -67,9 +56,8 @@ def set_up(home: Path, model: ChatEndpoint) -> None:
         "provider": {"fake": provider},
     }
     (folder / "opencode.json").write_text(json.dumps(settings))
-    plugin = files("cognee_hooks").joinpath("agents", "opencode_plugin.js").read_text("utf-8")
-    line = f"const LAUNCHER = {json.dumps(launcher_argv())};"
-    (folder / "plugin" / "cognee-hooks.js").write_text(plugin.replace("const LAUNCHER = [];", line))
+    place = Place(environ={"HOME": str(home)}, cwd=home)
+    engine.apply(OpenCode().install(place), datetime.now(UTC))
 
 
 def test_memory_reaches_the_model_and_the_turn_reaches_the_server(
@@ -104,10 +92,7 @@ def test_memory_reaches_the_model_and_the_turn_reaches_the_server(
     assert FACT not in json.dumps(
         [each for each in turn[-1]["messages"] if each["role"] != "system"]
     )
-    entries = [each["entry"] for each in memory.kept]
-    answers = [(each["question"], each["answer"]) for each in entries if each["type"] == "qa"]
-    assert answers == [(PROMPT, "They pass.")]
-    calls = [each["origin_function"] for each in entries if each["type"] == "trace"]
-    assert calls == ["bash"]
-    [session] = {each["session_id"] for each in memory.kept}
+    assert memory.turns == [(PROMPT, "They pass.")]
+    assert memory.calls == [("bash", "success")]
+    [session] = memory.sessions
     assert session.startswith("opencode_ses_")

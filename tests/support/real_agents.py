@@ -1,7 +1,7 @@
 """Real coding agents for tests: installed from npm once, driven offline in a throw-away home.
 
-Every version is installed beside the test environment, and its native program is started directly,
-so that Node is needed for the installation only. An agent sees a scrubbed environment: nothing of
+Every version is installed beside the test environment, and native programs are started directly,
+so that most need Node for the installation only. An agent sees a scrubbed environment: nothing of
 the developer's shell but the search path, and a scripted model on loopback as its provider.
 """
 
@@ -17,20 +17,24 @@ from tests.support.agent_process import Completed, Conversation, Running, scrubb
 CLAUDE_CODE_VERSIONS = ("2.1.332", "2.1.197")
 CODEX_VERSION = "0.171.0"
 OPENCODE_VERSION = "1.18.33"
+GEMINI_CLI_VERSION = "0.61.0"
+QWEN_CODE_VERSION = "0.24.4"
 
-# Package, and where npm puts the native program for this machine.
+# Package, and where npm puts the native program for this machine, or the script for Node.
 _PACKAGES = {
     "claude-code": ("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
     "codex": ("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
     "opencode": ("opencode-ai", "opencode-[!a]*/bin/opencode"),
+    "gemini-cli": ("@google/gemini-cli", "@google/gemini-cli/bundle/gemini.js"),
+    "qwen-code": ("@qwen-code/qwen-code", "@qwen-code/qwen-code/cli-entry.js"),
 }
 
 
 def install(agent: str, version: str) -> Path:
-    """The native program of an agent; installs it the first time.
+    """The program of an agent, native or a script for Node; installs it the first time.
 
     Args:
-        agent: ``claude-code``, ``codex`` or ``opencode``.
+        agent: ``claude-code``, ``codex``, ``opencode``, ``gemini-cli`` or ``qwen-code``.
         version: Exact version on npm.
 
     Returns:

@@ -140,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
         if move is None:
             message = "the test's request cap is reached"
             self._send_json({"error": {"type": "invalid_request_error", "message": message}}, 400)
-        elif body.get("stream"):
+        elif body.get("stream") or path.endswith(":streamGenerateContent"):
             self._send(200, "text/event-stream", model.wire.stream(move).encode())
         else:
             self._send_json(model.wire.document(move))

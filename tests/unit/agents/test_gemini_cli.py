@@ -10,6 +10,7 @@ from tests.support.documented import Documented
 agent = GeminiCli()
 documented = Documented(agent)
 read = documented.read
+captured = Documented(agent, "0.61.0")
 
 
 def test_every_documented_payload_becomes_an_event():
@@ -23,10 +24,30 @@ def test_every_documented_payload_becomes_an_event():
         "AfterTool.mcp": "PostToolUse",
         "AfterTool.failed": "PostToolUseFailure",
         "AfterAgent": "Stop",
-        "PreCompress.auto": "PreCompact",
+        "PreCompress.auto": "NoneType",
         "PreCompress.manual": "PreCompact",
         "SessionEnd.exit": "SessionEnd",
     }
+
+
+def test_every_captured_payload_becomes_an_event_but_what_comes_before_each_request():
+    assert captured.kinds() == {
+        "SessionStart": "SessionStart",
+        "BeforeAgent": "UserPromptSubmit",
+        "AfterTool.shell": "PostToolUse",
+        "AfterTool.shell_failed": "PostToolUseFailure",
+        "AfterAgent": "Stop",
+        "PreCompress.auto": "NoneType",
+        "SessionEnd": "SessionEnd",
+    }
+
+
+def test_a_command_that_ends_with_an_error_failed():
+    assert "Exit Code: 3" in captured.read("AfterTool.shell_failed").error
+    told = {"llmContent": "Output: Exit Code: 3\nExit Code: 0"}
+    assert type(read("AfterTool.run_shell_command", tool_response=told)).__name__ == "PostToolUse"
+    told = {"llmContent": "Exit Code: 3"}
+    assert type(read("AfterTool.parts", tool_response=told)).__name__ == "PostToolUse"
 
 
 def test_fields_are_passed_on():

@@ -10,6 +10,7 @@ from tests.support.documented import Documented
 agent = QwenCode()
 documented = Documented(agent)
 read = documented.read
+captured = Documented(agent, "0.24.4")
 
 
 def test_every_documented_payload_becomes_an_event():
@@ -25,6 +26,27 @@ def test_every_documented_payload_becomes_an_event():
         "PreCompact.manual": "PreCompact",
         "SessionEnd": "SessionEnd",
     }
+
+
+def test_every_captured_payload_becomes_an_event():
+    assert captured.kinds() == {
+        "SessionStart": "SessionStart",
+        "UserPromptSubmit": "UserPromptSubmit",
+        "UserPromptSubmit.continuation": "UserPromptSubmit",
+        "PostToolUse.shell": "PostToolUse",
+        "PostToolUseFailure.read_file": "PostToolUseFailure",
+        "PostToolUseFailure.run_shell_command": "PostToolUseFailure",
+        "Stop": "Stop",
+    }
+    assert not captured.read("UserPromptSubmit").machine_made
+    assert captured.read("UserPromptSubmit.continuation").machine_made
+    turns = {captured.read(path.stem).prompt_id for path in captured.paths}
+    assert len(turns - {""}) == 1
+
+
+def test_what_the_model_is_told_of_a_call_is_its_response():
+    assert "Output: 3 passed" in captured.read("PostToolUse.shell").tool_response
+    assert read("PostToolUse.run_shell_command", tool_response="plain").tool_response == "plain"
 
 
 def test_fields_are_passed_on():
