@@ -1,4 +1,4 @@
-"""Real Gemini CLI and Qwen Code with our hooks, scripted models, and a memory server on loopback."""
+"""Real Gemini CLI and Qwen Code with our hooks, scripted models and a loopback memory server."""
 
 from __future__ import annotations
 
