@@ -13,7 +13,7 @@ _SAID = re.compile(
     r"|(?:secret|private|auth|signing|license|encryption|app|client)[ _-]?key|pin)\b"
     r"[\"'`)]{0,2}(?:(?:[ \t]+(?:is|was))?(?:[ \t]+generated)?[ \t]+(?:for|of|to|on)[ \t]+[\w.@/-]{1,60}(?:[ \t]+[\w.@/-]{1,60}){0,3})?"
     r"(?:[ \t]+(?:is|was|are|=|to|be|now|set|as|we|you|have|use|stored|still|currently|should|changed"
-    r"|printed|used|i)){0,5}[ \t]*[:=]?[ \t]+(?P<q>[\"'`]?)(?P<value>[^\s\"'`<>]{6,512})(?P=q)",
+    r"|printed|used|i)){0,5}(?:[ \t]*+[:=])?[ \t]++(?P<q>[\"'`]?)(?P<value>[^\s\"'`<>]{6,512})(?P=q)",
     re.IGNORECASE,
 )
 _FOREIGN = re.compile(

@@ -62,6 +62,15 @@ def test_the_rules_are_linear(piece):
         assert grown(rules.find, piece, tail) == ""
 
 
+@pytest.mark.parametrize("piece", [" ", "\n", "a", "="])
+def test_the_rules_are_linear_behind_a_beginning_of_something(piece):
+    slow = {}
+    for head in PIECES:
+        if growth := grown(lambda text, head=head: rules.find(head + text + "\n\x00"), piece):
+            slow[head] = growth
+    assert slow == {}
+
+
 def test_each_vendor_rule_is_linear():
     slow = {}
     for rule in VENDOR_RULES:
