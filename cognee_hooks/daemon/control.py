@@ -18,6 +18,8 @@ from cognee_hooks.services.process import is_alive
 from cognee_hooks.services.statefile import make_private_folder
 
 ANSWER_SECONDS = 5.0
+MAX_STARTS = 3
+"""A daemon that ends so often before it answers will not come up by being started once more."""
 _CHUNK = 65536
 _MAX_BYTES = 4 * 1024 * 1024
 _POLL_SECONDS = 0.02
@@ -91,8 +93,17 @@ def start(folder: Path, environ: Mapping[str, str], deadline: Deadline) -> Mappi
         OSError: It cannot be started.
     """
     make_private_folder(folder)
+    where = os.fsencode(folder)
     raw = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
-    while (reply := ask(folder, "status", deadline)) is None and not deadline.expired:
-        thin_client.start_daemon(os.fsencode(folder), raw)
+    starts = 0
+    while True:
+        # Asked first: a daemon listens before it says that it has started.
+        starting = thin_client.is_starting(where)
+        if (reply := ask(folder, "status", deadline)) is not None or deadline.expired:
+            return reply
+        if not starting:
+            if starts == MAX_STARTS:
+                return None
+            thin_client.start_daemon(where, raw)
+            starts += 1
         time.sleep(_POLL_SECONDS)
-    return reply

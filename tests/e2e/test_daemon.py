@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks.daemon import control, thin_client
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import is_alive
 from tests.support.command import payload
 from tests.support.daemon import (
@@ -309,6 +311,14 @@ async def test_a_stale_socket_is_replaced(environ, folder):
     dead.bind(str(folder / "socket"))
     dead.close()
     assert "memory" in (await hook("UserPromptSubmit", PROMPT, environ)).out
+
+
+async def test_a_daemon_that_cannot_come_up_is_not_started_again_and_again(environ, folder):
+    Paths.of(environ, "daemon").key_file.mkdir(parents=True)
+    begun = await asyncio.to_thread(control.start, folder, environ, Deadline.after(60))
+    assert begun is None
+    log = (folder / "daemon.log").read_text()
+    assert log.count("the daemon failed") == control.MAX_STARTS
 
 
 async def test_sigterm_drains(environ, server, folder):
