@@ -324,7 +324,8 @@ class LiveSession:
     def _release(self, idents: list[str]) -> None:
         for ident in idents:
             self._journal.discard(ident)
-        self._dispatched = [each for each in self._dispatched if each not in idents]
+        gone = set(idents)  # there may be as many as the journal holds
+        self._dispatched = [each for each in self._dispatched if each not in gone]
 
     def _spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
