@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import os
 import signal
@@ -16,6 +15,7 @@ from typing import Any
 
 from cognee_hooks.daemon import client as installed
 from cognee_hooks.daemon import control
+from cognee_hooks.daemon.thin_client import is_starting
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import is_alive
@@ -92,7 +92,7 @@ def stop_daemon(environ: Mapping[str, str]) -> None:
     """Make sure that no daemon outlives a test, one that is just being started included."""
     folder = folder_of(environ)
     until = time.monotonic() + STOP_SECONDS
-    while (reply := control.ask(folder, "stop")) is None and _is_starting(folder):
+    while (reply := control.ask(folder, "stop")) is None and is_starting(os.fsencode(folder)):
         assert time.monotonic() < until, "a daemon neither comes up nor ends"
         time.sleep(0.05)
     pid = int((reply or {}).get("pid") or 0)
@@ -100,20 +100,6 @@ def stop_daemon(environ: Mapping[str, str]) -> None:
         time.sleep(0.02)
     if is_alive(pid):
         os.kill(pid, signal.SIGKILL)
-
-
-def _is_starting(folder: Path) -> bool:
-    try:
-        lock = os.open(folder / "starting", os.O_RDWR)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
 
 
 @asynccontextmanager
