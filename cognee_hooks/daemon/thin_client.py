@@ -1,9 +1,9 @@
 """The thin client: hands one event of an agent to the daemon, and prints what it answers.
 
 An agent starts it for every event (see ``client.py``), so it imports only what a bare interpreter
-has built in; whatever costs more is imported where it is needed. It understands nothing of what it
-passes on: the daemon decides when the document on standard input is complete, and what the answer
-is.
+has built in; whatever costs more is imported where it is needed. It is one file, though a long one:
+to look for another takes longer than to load it all. It understands nothing of what it passes on:
+the daemon decides when the document on standard input is complete, and what the answer is.
 
 Where no daemon takes the event it starts one and keeps the event in the spool, from where the
 daemon takes it up. Then, and whenever anything goes wrong, it prints EMPTY, the agent's answer that
@@ -38,6 +38,8 @@ BOOT_SECONDS = 4.0
 """How long an event that the model waits for waits for a daemon that is being started."""
 MAX_BYTES = 32 * 1024 * 1024
 """Largest payload that is kept without a daemon."""
+MAX_SPOOLED = 5000
+"""Events that are kept without a daemon; where none ever comes up, nobody takes them away."""
 _CHUNK = 1024 * 1024
 
 
@@ -97,18 +99,15 @@ def _found(folder: bytes) -> _socket.socket | None:
 
 def _started(folder: bytes, event: str, until: float) -> _socket.socket | None:
     """Wait for the daemon that is being started, if the model waits for the event; None if not."""
-    if event in (START, STATUS):
-        return None
-    lowered = event.lower()
-    if "start" in lowered or "prompt" in lowered or "before" in lowered:
-        until = min(until, time.monotonic() + BOOT_SECONDS)
-        starting = True
-        while starting and time.monotonic() < until:
-            time.sleep(0.02)
-            # Asked first: a daemon listens before it says that it has started.
-            starting = is_starting(folder)
-            if (connection := _found(folder)) is not None:
-                return connection
+    waits = any(word in event.lower() for word in ("start", "prompt", "before"))
+    starting = waits and event != START
+    until = min(until, time.monotonic() + BOOT_SECONDS)
+    while starting and time.monotonic() < until:
+        time.sleep(0.02)
+        # Asked first: a daemon listens before it says that it has started.
+        starting = is_starting(folder)
+        if (connection := _found(folder)) is not None:
+            return connection
     return None
 
 
@@ -288,17 +287,27 @@ def complete(received: bytearray, until: float) -> None:
 
 
 def spool(folder: bytes, opening: bytes, payload: bytes) -> None:
-    """Keep an event on disk for the daemon that comes next, private parts cut out."""
+    """Keep an event on disk for the daemon that comes next, private parts cut out.
+
+    Raises:
+        Refused: Too many are waiting already.
+        OSError: It cannot be written.
+    """
     for each in (folder.rpartition(b"/")[0], folder, folder + b"/spool"):
         make_folder(each)
-    name = opening.partition(b"\n")[2].partition(b"\0")[0]
-    path = folder + b"/spool/" + name
+    if len(posix.listdir(folder + b"/spool")) >= MAX_SPOOLED:
+        raise Refused
+    path = folder + b"/spool/" + opening.partition(b"\n")[2].partition(b"\0")[0]
     flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW
     file = posix.open(path + b".new", flags, 0o600)
-    data = memoryview(opening + without_private(payload))
-    while data:
-        data = data[posix.write(file, data) :]
-    posix.fsync(file)
+    try:
+        data = memoryview(opening + without_private(payload))
+        while data:
+            data = data[posix.write(file, data) :]
+        posix.fsync(file)
+    except OSError:  # a full disk has no room for the part either
+        posix.unlink(path + b".new")
+        raise
     posix.close(file)
     posix.rename(path + b".new", path + b".event")
 

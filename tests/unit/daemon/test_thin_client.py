@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -294,6 +295,26 @@ def test_an_open_pipe_is_read_up_to_the_end_of_its_document(stdin, folder, no_da
 def test_a_payload_that_is_too_large_is_not_kept(stdin, folder, no_daemon, monkeypatch, home):
     monkeypatch.setattr(thin_client, "MAX_BYTES", 10)
     stdin(b'{"a": "' + b"x" * 50)
+    assert run("Stop") == b"{}"
+    assert spooled(folder) == []
+
+
+def test_no_more_events_are_kept_than_a_daemon_may_ever_take(
+    stdin, folder, no_daemon, monkeypatch, home
+):
+    monkeypatch.setattr(thin_client, "MAX_SPOOLED", 2)
+    for _ in range(3):
+        stdin(PAYLOAD)
+        assert run("Stop") == b"{}"
+    assert len(spooled(folder)) == 2
+
+
+def test_a_full_disk_is_left_without_parts_of_events(stdin, folder, no_daemon, monkeypatch, home):
+    def full(file: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(thin_client.posix, "write", full)
+    stdin(PAYLOAD)
     assert run("Stop") == b"{}"
     assert spooled(folder) == []
 
