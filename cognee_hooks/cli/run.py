@@ -15,6 +15,8 @@ from cognee_hooks.cli.bounded import Answer, call_bounded, leave, run_bounded, t
 from cognee_hooks.cli.common import add_host_options, find_agent, make_host
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.events import Event, SessionEnd, UserPromptSubmit
+from cognee_hooks.guard import attempt
 from cognee_hooks.host import Host
 from cognee_hooks.results import NESTED, Agent
 from cognee_hooks.services.process import current_environ
@@ -50,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
         leave(0)
         return 0
     agent = find_agent(options.agent, host)
-    budget = event_budget(host, options.event)
+    read = attempt(lambda: agent.read(options.event, payload, session_id=host.session.session_id))
+    budget = event_budget(host, read.result)
     limit = Deadline(begun.at + budget)
     hard = Deadline(begun.at + budget + MARGIN_SECONDS)
     run_bounded(lambda: _pass_on(host, agent, options.event, payload, answer, limit), answer, hard)
@@ -58,11 +61,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def event_budget(host: Host, event: str) -> float:
+def event_budget(host: Host, event: Event | None) -> float:
     """Return the seconds that one event may take in all, sending included."""
-    if event == "UserPromptSubmit":
+    if isinstance(event, UserPromptSubmit):
         return host.core.recall_timeout_ms / 1000
-    if event == "SessionEnd":
+    if isinstance(event, SessionEnd):
         return host.registry.policies["cognee_session_end"].budget
     return FLUSH_SECONDS
 

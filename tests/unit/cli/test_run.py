@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from cognee_hooks import Host
+from cognee_hooks.agents.pi import Pi
+from cognee_hooks.cli.run import FLUSH_SECONDS, event_budget
 from tests.support.command import START_UP, command, install_plugin, payload
 from tests.support.servers import Server
 
@@ -63,6 +66,19 @@ async def test_a_session_start_opens_the_dataset_on_the_server() -> None:
         )
         assert (done.code, done.out) == (0, "")
         assert "/api/v1/recall" in server.paths()
+
+
+def test_an_events_budget_is_that_of_what_it_means_whatever_the_agent_calls_it(
+    isolated_environment,
+) -> None:
+    environ = {"HOME": str(isolated_environment), "COGNEE_RECALL_TIMEOUT_MS": "7000"}
+    host = Host("pi", environ=environ)
+    prompt = Pi().read("before_agent_start", {"prompt": "hello"}, session_id="s")
+    end = Pi().read("session_shutdown", {}, session_id="s")
+    assert event_budget(host, prompt) == 7
+    assert event_budget(host, end) == host.registry.policies["cognee_session_end"].budget
+    assert event_budget(host, Pi().read("agent_end", {}, session_id="s")) == FLUSH_SECONDS
+    assert event_budget(host, None) == FLUSH_SECONDS
 
 
 async def test_the_payload_is_used_while_the_pipe_stays_open() -> None:
