@@ -150,6 +150,8 @@ def headers(text: str) -> Iterator[Span]:
 def _authorization(text: str, match: re.Match[str]) -> Iterator[Span]:
     scheme, value = match["scheme"].lower(), match["value"].rstrip(" ,;)}]")
     start = match.start("value")
+    if not value:  # nothing but the end of what the header is quoted in
+        return
     if scheme.startswith("aws4"):
         for signature in _AWS_SIGNATURE.finditer(text, start, match.end()):
             yield Span(*signature.span("value"), "authorization", "authorization")

@@ -77,6 +77,12 @@ def test_a_string_in_a_string_in_a_string_is_looked_into():
     assert secret not in redacted(text)
 
 
+@pytest.mark.parametrize("end", [")", "}]", ");", ", "])
+def test_a_header_that_ends_before_its_value_is_no_secret(end: str):
+    text = f"(Authorization: Bearer {end}"
+    assert redacted(text) == text
+
+
 def test_redactors_take_patterns_and_nothing_else():
     with pytest.raises(TypeError, match="must hold Pattern values"):
         Redactor(name="x", patterns=("EMP-1",))  # type: ignore[arg-type]
