@@ -27,7 +27,7 @@ def clean(text: str) -> str:
 
 _HEADER = re.compile(r"=== (?:Cognee memory|Code graph facts)\b.* ===\Z")
 _FOOTER = re.compile(r"=== End (?:Cognee memory|Code graph facts) ===\Z")
-_OUTAGE = re.compile(r"=== Cognee memory: recall skipped \(.*\).* ===\Z")
+_OUTAGE = re.compile(r"=== Cognee memory: recall skipped \((?=.*\)).* ===\Z")
 
 
 def strip_injected(prompt: str) -> str:

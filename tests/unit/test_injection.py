@@ -114,6 +114,7 @@ def test_a_block_with_a_title_goes_too():
 
 def test_many_headers_without_an_end_take_no_longer_than_they_are_long():
     prompt = "=== Cognee memory ===\n" * 50_000
+    prompt += "=== Cognee memory: recall skipped (" + ")" * 200_000
     started = time.process_time()
     assert strip_injected(prompt) == prompt
     assert time.process_time() - started < 2
