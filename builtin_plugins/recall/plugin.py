@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 MIN_PROMPT = 5
 """Shorter prompts ("ok", "yes") carry nothing to search for."""
-MARGIN = 0.1
-"""Seconds kept back so that the outage line still reaches the model in time."""
+MARGIN = 0.3
+"""Seconds kept back so that the outage line still reaches the model in time, on a busy machine
+too; of a short budget a quarter."""
 MIN_ROOM = 100
 """Characters below which no memory is worth telling."""
 PRIORITY = 100
@@ -74,7 +75,8 @@ class RecallPlugin:
         )
         if not self._on or unsuited:
             return None
-        limit = Deadline(deadline.at - MARGIN, deadline.clock)
+        spare = min(MARGIN, deadline.remaining() / 4)
+        limit = Deadline(deadline.at - spare, deadline.clock)
         try:
             query = await self._context.redact(prompt, max_bytes=self._settings.max_query_bytes)
         except RedactionFailed:

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.dispatch import Dispatcher
-from cognee_hooks.faults import FaultLedger
+from cognee_hooks.faults import FaultLedger, FaultType
 from cognee_hooks.markers import PROJECT, Kind, Policy, hookimpl, hookspec, policy_of
 
 ROOT = Path(__file__).parents[2]
@@ -166,7 +166,8 @@ def test_results_and_order_of_calls_are_those_of_pluggy(plugins, alpha, inline):
     assert blocking == theirs
     # Threads of several plugins may finish in any order; on the loop the order is pluggy's.
     assert (ours if inline else sorted(ours)) == (theirs if inline else sorted(theirs))
-    assert ledger.faults() == []
+    # A machine that is busy may hold any call up.
+    assert {each.error_type for each in ledger.faults()} <= {FaultType.SLOW}
     dispatcher.close()
     second.close()
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from cognee_hooks.daemon.thin_client import VERSION
 from tests.support.command import payload
 from tests.support.servers import Server
 
@@ -79,11 +79,6 @@ def _uv(*arguments: str) -> None:
     )
 
 
-def _version() -> str:
-    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    return str(document["project"]["version"])
-
-
 def _package(folder: Path, name: str, source: str) -> Path:
     folder.mkdir()
     (folder / f"{name}.py").write_text(source)
@@ -128,7 +123,7 @@ def rows(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 def test_the_installed_command_knows_its_version(installation: Installation) -> None:
     done = installation.run("--version")
-    assert (done.returncode, done.stdout) == (0, f"cognee-hooks {_version()}\n")
+    assert (done.returncode, done.stdout) == (0, f"cognee-hooks {VERSION}\n")
 
 
 def test_it_is_found_by_its_entry_point(installation: Installation) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -121,7 +122,9 @@ class _Server(ThreadingHTTPServer):
         self.model = model
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Stay quiet about a client that was killed in the middle of an answer."""
+        """Stay quiet about a client that was killed in the middle of an answer, and only that."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.support.scripted_model import Move, ScriptedModel, Turn
+from tests.support.scripted_model import Move, ScriptedModel, Turn, server_sent
 
 SHELL = "shell_command"
 """Name of the function tool that ``{{tool: …}}`` calls, with one argument ``command``."""
@@ -55,7 +55,7 @@ class AgentResponses:
             },
         }
 
-    def events(self, move: Move) -> list[dict[str, Any]]:
+    def stream(self, move: Move) -> str:
         """The answer as a stream with one output item."""
         done = self.document(move)
         begun = done | {"status": "in_progress", "output": [], "usage": None}
@@ -66,7 +66,9 @@ class AgentResponses:
             {"type": "response.output_item.done"} | item,
             {"type": "response.completed", "response": done},
         ]
-        return [each | {"sequence_number": number} for number, each in enumerate(events)]
+        return server_sent(
+            [each | {"sequence_number": number} for number, each in enumerate(events)]
+        )
 
     def other(self, path: str) -> dict[str, Any] | None:
         """Nothing else is there."""
