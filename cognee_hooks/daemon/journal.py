@@ -30,10 +30,14 @@ MAX_KEPT_BYTES = 512 * 1024 * 1024
 TORN_SECONDS = 60.0
 """After so long a file that was never finished will not be, because its writer was killed."""
 BAD_SECONDS = 7 * 24 * 3600.0
-"""How long a file in the spool that is no event is kept for a person to look at."""
+"""How long what was put aside is kept for a person to look at."""
+MAX_TRIES = 3
+"""So many daemons may end while they work on the same event again."""
 
 _SEALED = ".sealed"
 _SPOOLED = ".event"
+_TRIED = ".tried"
+_ASIDE = ".bad"
 _LIMIT = MAX_BYTES + 8 * 1024 * 1024  # a payload, its environment, and what sealing adds
 _REMEMBERED = 2000
 _SETTLED_NS = 1_000_000_000  # a folder's time is coarse: a change may follow in the same tick
@@ -107,6 +111,37 @@ class Journal:
         with suppress(OSError):
             (self._folder / f"{ident}{_SEALED}").unlink()
 
+    def begin_again(self, ident: str) -> bool:
+        """Note that work begins on an event that was left behind.
+
+        Returns:
+            False where too many daemons ended in the middle of that, as the watchdog ends one that
+            stands still. The event is put aside then, or none would ever get past it.
+        """
+        tried = self._folder / f"{ident}{_TRIED}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            with os.fdopen(os.open(tried, flags, 0o600), "ab") as file:
+                file.write(b".")
+                file.flush()
+                times = os.fstat(file.fileno()).st_size
+        except OSError:
+            return True  # without room on the disk nothing can be counted
+        if times <= MAX_TRIES:
+            return True
+        _LOG.error("event %s is put aside: %d daemons did not survive it", ident, MAX_TRIES)
+        path = self._folder / f"{ident}{_SEALED}"
+        with suppress(OSError):
+            path.rename(path.with_suffix(_ASIDE))
+        self.discard(ident)
+        self.survived(ident)
+        return False
+
+    def survived(self, ident: str) -> None:
+        """Note that the work that began again has ended no daemon, wherever its result waits."""
+        with suppress(OSError):
+            (self._folder / f"{ident}{_TRIED}").unlink()
+
     def pending(self) -> Iterator[tuple[Opening, bytes]]:
         """Yield the events that an earlier daemon left behind, oldest first.
 
@@ -159,7 +194,7 @@ class Journal:
         except BadRequest as error:
             _LOG.warning("%s is no event: %s", path.name, error)
             with suppress(OSError):
-                path.rename(path.with_suffix(".bad"))
+                path.rename(path.with_suffix(_ASIDE))
             return None
         new = self.add(opening, payload)
         with suppress(OSError):
@@ -171,7 +206,9 @@ class Journal:
         aged = [
             *((path, TORN_SECONDS) for path in self._folder.glob(".*.tmp")),
             *((path, TORN_SECONDS) for path in self._spool.glob("*.new")),
-            *((path, BAD_SECONDS) for path in self._spool.glob("*.bad")),
+            *((path, BAD_SECONDS) for path in self._spool.glob(f"*{_ASIDE}")),
+            *((path, BAD_SECONDS) for path in self._folder.glob(f"*{_ASIDE}")),
+            *((path, BAD_SECONDS) for path in self._folder.glob(f"*{_TRIED}")),
         ]
         now = time.time()
         for path, seconds in aged:

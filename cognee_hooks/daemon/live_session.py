@@ -134,6 +134,7 @@ class LiveSession:
         self._watched: ProcessWatch | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._dispatched: list[str] = []
+        self._again: set[str] = set()
         self._open_prompt = ""
         self._settling: asyncio.Task[None] | None = None
         self._ready = self._spawn(self._make_host(after))
@@ -272,6 +273,8 @@ class LiveSession:
             host = await self.ready()
             if host is None:
                 return empty  # the event stays in the journal
+            if incoming.replayed and not self._begin_again(incoming.ident):
+                return empty
             event = replace(incoming.read, session_id=host.session.session_id)
             deadline = None
             if isinstance(event, UserPromptSubmit):
@@ -292,6 +295,10 @@ class LiveSession:
         answer = attempt(self.agent.answer, incoming.event, context, notice)
         return answer.result if isinstance(answer.result, str) else empty
 
+    def _begin_again(self, ident: str) -> bool:
+        self._again.add(ident)
+        return self._journal.begin_again(ident)
+
     def _settle(self, incoming: Incoming) -> None:
         """Release the event from the journal once nothing of it can be lost.
 
@@ -310,10 +317,14 @@ class LiveSession:
     async def _settle_all(self) -> None:
         pause = FIRST_POLL_SECONDS
         while self.host is not None:
-            batch = [each for each in self._dispatched if each != self._open_prompt]
-            if not batch:
+            seen = list(self._dispatched)
+            batch = [each for each in seen if each != self._open_prompt]
+            if not batch and self._again.isdisjoint(seen):
                 return
             await self.host.background.settle(Deadline.after(SETTLE_SECONDS, self._clock))
+            for ident in self._again.intersection(seen):
+                self._again.discard(ident)
+                self._journal.survived(ident)
             if self.host.waiting:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, SEND_POLL_SECONDS)

@@ -15,7 +15,7 @@ from cognee_hooks.daemon import daemon as daemon_module
 from cognee_hooks.daemon import live_session, sessions, thin_client
 from cognee_hooks.daemon import server as server_module
 from cognee_hooks.daemon.daemon import Daemon
-from cognee_hooks.daemon.journal import Journal
+from cognee_hooks.daemon.journal import MAX_TRIES, Journal
 from cognee_hooks.daemon.live_session import Incoming, LiveSession
 from cognee_hooks.daemon.protocol import split_record
 from cognee_hooks.daemon.server import Server
@@ -441,6 +441,37 @@ async def test_what_cannot_be_used_any_more_is_not_taken_up(running, isolated_en
     await Sessions(journal).take_up()
     assert len(journal) == 0
     assert caplog.text.count("cannot be used") == 3
+
+
+async def test_an_event_that_no_daemon_survived_is_not_worked_on_again(running, fake, caplog):
+    record = running.opening("UserPromptSubmit")
+    opening, _ = split_record(record)
+    running.journal.add(opening, json.dumps(PROMPT).encode())
+    for _ in range(MAX_TRIES):
+        assert Journal(running.folder, running.sealer).begin_again(opening.ident)
+    journal = Journal(running.folder, running.sealer)
+    taken_up = Sessions(journal)
+    await taken_up.take_up()
+    await until(lambda: len(journal) == 0)
+    assert "put aside" in caplog.text
+    await taken_up.close(Deadline.after(3))
+
+
+async def test_taking_an_event_up_again_counts_only_until_it_is_worked_on(running):
+    opening, _ = split_record(running.opening("UserPromptSubmit"))
+    running.journal.add(opening, json.dumps(PROMPT).encode())
+    each_daemon = []
+    for _ in range(MAX_TRIES + 2):
+        journal = Journal(running.folder, running.sealer)
+        taken_up = Sessions(journal)
+        each_daemon.append(taken_up)
+        await taken_up.take_up()
+        tried = running.folder / "journal" / f"{opening.ident}.tried"
+        await until(lambda each=taken_up: each.rows()[0]["kept"] == 1)
+        await until(lambda path=tried: not path.exists())
+        assert len(journal) == 1
+    for each in each_daemon:
+        await each.close(Deadline.after(3))
 
 
 async def test_events_in_the_spool_come_before_the_one_that_is_new(running, fake):
