@@ -7,6 +7,7 @@ import fcntl
 import logging
 import logging.handlers
 import os
+import resource
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,9 @@ from cognee_hooks.services.statefile import make_private_folder
 
 HANDOVER_SECONDS = 20.0
 """How long to wait for another daemon that is just ending."""
+OPEN_FILES = 8192
+"""Descriptors that the daemon may use; a session takes one for its agent, and up to a few for the
+server, and systems allow 256 or 1024 where nobody asks for more."""
 LOG_BYTES = 1_000_000
 LOG_FILES = 3
 _LOG = logging.getLogger(__name__)
@@ -35,6 +39,7 @@ def main() -> None:
     if not _locked(lock):
         return
     _log_to(paths.daemon_dir / "daemon.log")
+    _allow_many_files()
 
     # Only whoever has the lock pays for loading all of this.
     import asyncio
@@ -64,6 +69,14 @@ def _locked(lock: int) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def _allow_many_files() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _log_to(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -149,6 +150,16 @@ async def test_changed_settings_hold_for_the_same_conversation(environ):
     assert "memory" in (await hook("UserPromptSubmit", PROMPT, environ)).out
     changed = {**environ, "COGNEE_RECALL": "false"}
     assert (await hook("UserPromptSubmit", PROMPT, changed)).out == ""
+
+
+async def test_the_daemon_may_have_many_files_open_wherever_it_is_started(environ, folder):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        pid = start(environ)["pid"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert resource.prlimit(pid, resource.RLIMIT_NOFILE)[0] >= min(hard, 4096)
 
 
 async def test_everything_below_the_daemons_folder_is_private(environ, folder):
