@@ -13,7 +13,7 @@ from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.daemon.live_session import Incoming, LiveSession
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.deadline import Clock, Deadline
-from cognee_hooks.guard import attempt, attempt_apart
+from cognee_hooks.guard import attempt, attempt_apart, attempt_await
 from cognee_hooks.host import Host
 from cognee_hooks.payload import first_object
 from cognee_hooks.results import Origin
@@ -148,14 +148,21 @@ class Sessions:
         """Go on with the events that an earlier daemon, or no daemon, left behind."""
         self._journal.sweep()
         for opening, payload in self._journal.pending():
-            await self._replay(opening, payload)
+            await self._take_up_one(opening, payload)
         await self.take_up_spool()
 
     async def take_up_spool(self) -> None:
         """Go on with the events that clients have spooled meanwhile."""
         # All at once: another look must not find what this one is just about to take.
         for opening, payload in list(self._journal.spooled()):
-            await self._replay(opening, payload)
+            await self._take_up_one(opening, payload)
+
+    async def _take_up_one(self, opening: Opening, payload: bytes) -> None:
+        # An adapter that fails on one event must not keep the daemon from all others.
+        done = await attempt_await(self._replay(opening, payload))
+        if done.error is not None:
+            fault = type(done.error).__name__
+            _LOG.error("event %s of %r failed: %s", opening.ident, opening.agent, fault)
 
     async def _replay(self, opening: Opening, payload: bytes) -> None:
         document = first_object(payload, ended=True)

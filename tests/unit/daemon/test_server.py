@@ -6,11 +6,13 @@ import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cognee_hooks.agents.claude_code import ClaudeCode
 from cognee_hooks.daemon import daemon as daemon_module
 from cognee_hooks.daemon import live_session, sessions, thin_client
 from cognee_hooks.daemon import server as server_module
@@ -441,6 +443,32 @@ async def test_what_cannot_be_used_any_more_is_not_taken_up(running, isolated_en
     await Sessions(journal).take_up()
     assert len(journal) == 0
     assert caplog.text.count("cannot be used") == 3
+
+
+class Moody(ClaudeCode):
+    """An adapter of a third party that fails where nobody expects it."""
+
+    name = "moody"
+
+    def empty(self, event: str) -> str:
+        raise ZeroDivisionError(event)
+
+
+async def test_an_adapter_that_fails_keeps_no_daemon_from_the_events_of_others(
+    running, fake, caplog
+):
+    for agent in ("moody", "claude-code"):
+        for event, document in (("UserPromptSubmit", PROMPT), ("Stop", payload("Stop"))):
+            opening, _ = split_record(running.opening(event, agent=agent))
+            number = len(running.journal)
+            opening = replace(opening, ident=f"{number + 1:020d}-7")
+            running.journal.add(opening, json.dumps(document).encode())
+    taken_up = Sessions(Journal(running.folder, running.sealer))
+    taken_up._agents["moody"] = Moody()
+    await taken_up.take_up()
+    await until(lambda: len(stored(fake)) == 1)
+    assert "'moody' failed: ZeroDivisionError" in caplog.text
+    await taken_up.close(Deadline.after(3))
 
 
 async def test_an_event_that_no_daemon_survived_is_not_worked_on_again(running, fake, caplog):
