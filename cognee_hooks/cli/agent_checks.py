@@ -27,7 +27,11 @@ def check_agent(agent: str, environ: Mapping[str, str], cwd: Path) -> list[Check
         cwd: The project.
     """
     rows = [_daemon(environ), *_key(environ)]
-    if agent in INSTALLERS:
+    if agent not in INSTALLERS:
+        known = ", ".join(sorted(INSTALLERS))
+        detail = f"no agent that can be set up is called {agent!r}; there are: {known}"
+        rows.insert(0, CheckResult(name="agent", status=CheckStatus.INFO, detail=detail))
+    else:
         rows.insert(0, _hooks(agent, Place(environ=environ, cwd=cwd, status_line=False)))
     if agent == "codex" and (events := codex_trust_problems(environ, cwd)):
         detail = f"Codex does not trust our hooks for {', '.join(events)}, and skips them"

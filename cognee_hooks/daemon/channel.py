@@ -20,6 +20,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 60.0
 """Longest that a tool or a command may take, the person's answers included."""
+GREET_SECONDS = 10.0
+"""Longest that the greeting waits for the session's plugins; without them it offers nothing."""
 MAX_EVENTS = 64
 """Events under way; more are not read before one of them is done."""
 MAX_CALLS = 16
@@ -215,7 +218,10 @@ class Channel:
     # -- what the agent gets ---------------------------------------------------------------------
 
     async def _greet(self) -> None:
-        host = (await attempt_await(self._host())).result
+        host = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GREET_SECONDS):
+                host = (await attempt_await(self._host())).result
         hello: dict[str, Any] = {"version": VERSION, "tools": [], "commands": [], "status": ""}
         if host is not None:
             self._status = hello["status"] = await host.status_line()
@@ -237,10 +243,16 @@ class Channel:
     async def _adopt(self, session: Live) -> Host | None:
         host = await session.ready()
         if host is not None and host is not self._known:
+            self._leave()
             host.dialogs = self._dialogs
             host.services.health.subscribe(self._server_changed)
             self._known = host
         return host
+
+    def _leave(self) -> None:
+        """Hear no longer of a host that is not the session's any more."""
+        if self._known is not None:
+            self._known.services.health.unsubscribe(self._server_changed)
 
     def _server_changed(self, event: ServerStateChanged) -> None:  # noqa: ARG002 - subscriber
         self._look_again()
@@ -291,6 +303,7 @@ class Channel:
 
     def _close(self) -> None:
         self._dialogs.close()
+        self._leave()
         if self._look is not None:
             self._look.cancel()
         for task in (*self._events, *self._calls, *self._looks):

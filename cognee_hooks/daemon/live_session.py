@@ -36,7 +36,7 @@ SEND_POLL_SECONDS = 2.0
 FIRST_POLL_SECONDS = 0.02
 """How soon to look first; a daemon that is killed in between has the next one send it again."""
 
-_DECISIVE = ("COGNEE_", "EMBEDDING_", "HOME", "LLM_", "XDG_")
+_DECISIVE = ("COGNEE_", "HOME", "XDG_")
 _LOG = logging.getLogger(__name__)
 
 
@@ -144,7 +144,7 @@ class LiveSession:
     async def handle(self, incoming: Incoming) -> str:
         """Take an event and return the agent's answer; what waits for nothing goes on behind it."""
         self._last = time.time()
-        empty = self.agent.empty(incoming.event)
+        empty = empty_answer(self.agent, incoming.event)
         work = self._spawn(self._dispatch(incoming))
         if not incoming.waits:
             return empty
@@ -268,7 +268,7 @@ class LiveSession:
 
     async def _dispatch(self, incoming: Incoming) -> str:
         """Pass an event to the host, in order, and return the agent's answer."""
-        empty = self.agent.empty(incoming.event)
+        empty = empty_answer(self.agent, incoming.event)
         async with self._order:
             host = await self.ready()
             if host is None:
@@ -343,6 +343,12 @@ class LiveSession:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def empty_answer(agent: Agent, event: str) -> str:
+    """Return the agent's answer that changes nothing; "" where its adapter fails."""
+    answer = attempt(agent.empty, event).result
+    return answer if isinstance(answer, str) else ""
 
 
 def _decisive(environ: Mapping[str, str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.daemon.channel import Channel
-from cognee_hooks.daemon.live_session import Incoming, LiveSession
+from cognee_hooks.daemon.live_session import Incoming, LiveSession, empty_answer
 from cognee_hooks.daemon.protocol import (
     HANDOVER,
     REFUSED,
@@ -118,7 +118,7 @@ class Server:
         elif opening.environ.get(NESTED):
             writer.write(REFUSED)
         elif (agent := await self._sessions.agent_of(opening)) is None:
-            raise BadRequest(f"no agent is called {opening.agent!r}")
+            raise BadRequest(f"no agent is called {opening.agent[:40]!r}")
         elif opening.kind == "channel":
             await self._serve_channel(agent, opening, reader, writer)
         else:
@@ -148,7 +148,7 @@ class Server:
             incoming is not None and incoming.ends_session and self._sessions.is_over(agent, origin)
         )
         if incoming is None or over or not self._sessions.keep(opening, payload):
-            writer.write(taken(0) + answer(agent.empty(opening.event)))
+            writer.write(taken(0) + answer(empty_answer(agent, opening.event)))
             return
         session = self._sessions.session_of(agent, opening, origin)
         if incoming.waits:
@@ -218,7 +218,7 @@ class _Link:
         opening = replace(self._opening, kind="hook", ident=ident, event=event)
         incoming = Incoming.of(self.agent, opening, payload)
         if incoming is None:
-            return self.agent.empty(event)
+            return empty_answer(self.agent, event)
         self._sessions.keep(opening, json.dumps(payload).encode())
         return await self._sessions.handle(self.session, incoming)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.agents import BUILT_IN
-from cognee_hooks.daemon.live_session import Incoming, LiveSession
+from cognee_hooks.daemon.live_session import Incoming, LiveSession, empty_answer
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.guard import attempt, attempt_apart, attempt_await
@@ -27,6 +27,8 @@ IDLE_SECONDS = 30 * 60.0
 """How long a session may be silent before it counts as ended; some ends are never told."""
 GRACE_SECONDS = 1.0
 """How long events of an agent that has ended may still be on their way."""
+UNKNOWN_SECONDS = 60.0
+"""How long nobody is asked again for an agent that no plugin brings."""
 MAX_LINGERING = 20
 """Ended sessions that are kept in memory until the server takes what they left."""
 
@@ -64,6 +66,7 @@ class Sessions:
         self._ended: deque[Key] = deque(maxlen=_ENDED_REMEMBERED)
         self._seen: deque[str] = deque(maxlen=_EVENTS_REMEMBERED)
         self._agents: dict[str, Agent] = dict(BUILT_IN)
+        self._unknown: dict[str, float] = {}
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
     # -- events ----------------------------------------------------------------------------------
@@ -71,8 +74,9 @@ class Sessions:
     async def agent_of(self, opening: Opening) -> Agent | None:
         """Return the adapter of an event's agent; None where no agent has this name."""
         name = opening.agent
-        if name not in self._agents:
+        if name not in self._agents and self._clock() >= self._unknown.get(name, 0.0):
             # Only a host knows the agents that plugins bring.
+            self._unknown[name] = self._clock() + UNKNOWN_SECONDS
             try:
                 async with asyncio.timeout(_AGENT_SECONDS):
                     made = await attempt_apart(
@@ -135,13 +139,13 @@ class Sessions:
         """
         if incoming.event_id in self._seen:
             self._journal.discard(incoming.ident)
-            return session.agent.empty(incoming.event)
+            return empty_answer(session.agent, incoming.event)
         if incoming.event_id:
             self._seen.append(incoming.event_id)
         if incoming.ends_session:
             for key in [key for key, each in self._live.items() if each is session]:
                 self._end(key, incoming)
-            return session.agent.empty(incoming.event)
+            return empty_answer(session.agent, incoming.event)
         return await session.handle(incoming)
 
     async def take_up(self) -> None:

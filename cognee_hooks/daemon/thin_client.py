@@ -20,7 +20,7 @@ VERSION = "0.1.0"
 """Version of the package; `pyproject.toml` reads it here, because this file can import nothing."""
 NESTED = b"COGNEE_HOOKS_NESTED"
 """Set for agents that work for us, so that they are not captured in turn."""
-KEPT = ("COGNEE_", "CLAUDE_P", "CODEX_HOME", "EMBEDDING_", "HOME", "LLM_", "PATH", "PI_", "XDG_")
+KEPT = ("COGNEE_", "CLAUDE_P", "CODEX_HOME", "HOME", "PATH", "PI_", "XDG_")
 """Beginnings of the names of variables that are kept on disk with an event; the rest may be secret
 and is not ours."""
 STATUS = "statusLine"

@@ -132,6 +132,11 @@ class HealthMonitor:
         """Call ``subscriber`` on each change of state. It must return at once and not raise."""
         self._subscribers.append(subscriber)
 
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        """Call ``subscriber`` no longer; one that is not known is no error."""
+        if subscriber in self._subscribers:
+            self._subscribers.remove(subscriber)
+
     # -- what is learnt ----------------------------------------------------------------------------
 
     def note(self, failure: ServerFailure | None) -> None:

@@ -108,8 +108,12 @@ class Paths:
 
     @property
     def key_file(self) -> Path:
-        """Key of what is kept on disk encrypted."""
-        return self.data_dir / "key"
+        """Key of what is kept on disk encrypted.
+
+        Its place depends on the home folder only: a terminal that sets XDG variables of its own
+        must not make another key for the same state.
+        """
+        return self.home / _FALLBACKS["data"] / APP / "key"
 
     @property
     def embedded_dir(self) -> Path:

@@ -71,8 +71,10 @@ def test_hooks_that_codex_does_not_trust_are_named(environ, status):
     assert "UserPromptSubmit" in row.detail
 
 
-def test_an_agent_without_an_installer_has_a_daemon_at_least(environ, status):
-    assert list(rows("theirs", environ)) == ["daemon"]
+def test_an_agent_that_cannot_be_set_up_is_said_to_be_none(environ, status):
+    found = rows("calude-code", environ)
+    assert list(found) == ["agent", "daemon"]
+    assert "'calude-code'; there are: claude-code" in found["agent"].detail
 
 
 def test_it_says_whether_the_daemon_runs(environ, status):

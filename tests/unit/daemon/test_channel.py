@@ -242,6 +242,27 @@ def test_a_greeting_says_what_the_plugins_offer(greeted: Talk):
     ]
 
 
+async def test_a_session_whose_plugins_hang_is_greeted_without_them(monkeypatch):
+    class Hanging(Session):
+        async def ready(self) -> Host | None:
+            await asyncio.sleep(60)
+            return None
+
+    monkeypatch.setattr(module, "GREET_SECONDS", 0.05)
+    async with Talk(Hanging(None), None) as talking:
+        assert (await talking.peer.receive("hello"))["hello"]["tools"] == []
+        talking.serving.cancel()
+
+
+async def test_a_channel_that_is_closed_hears_of_no_server_any_more(talk: Talk):
+    await talk.peer.receive("hello")
+    health = talk.session.host.services.health
+    before = len(health._subscribers)
+    talk.peer.writer.close()
+    await asyncio.wait({talk.serving})
+    assert len(health._subscribers) == before - 1
+
+
 async def test_without_a_host_the_greeting_is_empty_and_events_are_still_taken():
     async with Talk(Session(None), None) as talk:
         hello = (await talk.peer.receive())["hello"]

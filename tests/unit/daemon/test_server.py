@@ -312,6 +312,20 @@ async def test_agents_that_plugins_bring_are_found_once(running, monkeypatch):
     assert made == ["theirs"]
 
 
+async def test_an_agent_that_nobody_brings_is_not_asked_for_again_at_once(running, monkeypatch):
+    made: list[str] = []
+
+    def none(name: str, **_: object) -> Any:
+        made.append(name)
+        return type("Host", (), {"registered": type("Registered", (), {"agents": {}})})
+
+    monkeypatch.setattr(sessions, "Host", none)
+    opening, _ = split_record(running.opening("Stop", agent="nobody"))
+    for _ in range(3):
+        assert await running.sessions.agent_of(opening) is None
+    assert made == ["nobody"]
+
+
 async def test_a_host_that_cannot_be_made_knows_no_agents(running, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise SystemExit(3)
@@ -373,6 +387,14 @@ async def test_an_adapter_that_fails_gets_nothing(running, monkeypatch, caplog):
     assert await running.hook("UserPromptSubmit", PROMPT) == b""
     assert "adapter claude-code failed: KeyError" in caplog.text
     assert sessions.origin_of(agent, {}) == Origin()
+
+
+async def test_an_adapter_without_an_empty_answer_gets_none(running, monkeypatch):
+    agent = sessions.BUILT_IN["claude-code"]
+    for broken in (lambda *_: None, lambda *_: {}["no"]):
+        monkeypatch.setattr(type(agent), "empty", broken)
+        assert await running.hook("Notification", PROMPT) == b""
+        assert await running.hook("Stop", payload("Stop")) == b""
 
 
 async def test_an_answer_that_fails_is_empty(running, monkeypatch):
@@ -450,8 +472,9 @@ class Moody(ClaudeCode):
 
     name = "moody"
 
-    def empty(self, event: str) -> str:
-        raise ZeroDivisionError(event)
+    @property
+    def session_prefix(self) -> str:
+        raise ZeroDivisionError
 
 
 async def test_an_adapter_that_fails_keeps_no_daemon_from_the_events_of_others(

@@ -181,6 +181,15 @@ def test_subscribers_hear_of_changes_only(monitor):
     ]
 
 
+def test_who_has_heard_enough_hears_nothing_more(monitor):
+    changes = []
+    monitor.subscribe(changes.append)
+    monitor.unsubscribe(changes.append)
+    monitor.unsubscribe(changes.append)
+    monitor.note(None)
+    assert changes == []
+
+
 async def test_a_probe_alone_does_not_make_a_refused_key_good(client, monitor):
     monitor.note(ServerFailure(K.AUTH))
     client.account = K.AUTH

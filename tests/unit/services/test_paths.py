@@ -140,9 +140,11 @@ def test_the_daemon_is_one_for_all_agents_and_lies_beside_their_state():
 
 
 def test_the_key_lies_with_our_data_and_not_with_what_it_encrypts():
-    environ = {"HOME": "/home/ann", "XDG_DATA_HOME": "/d", "COGNEE_HOOKS_STATE_DIR": "/s"}
+    environ = {"HOME": "/home/ann", "COGNEE_HOOKS_STATE_DIR": "/s"}
     paths = Paths.of(environ, "daemon")
-    assert paths.key_file == Path("/d/cognee-hooks/key")
+    assert paths.key_file == Path("/home/ann/.local/share/cognee-hooks/key")
+    # A terminal may bring folders of its own, for the same state.
+    assert Paths.of(environ | {"XDG_DATA_HOME": "/d"}, "daemon").key_file == paths.key_file
     assert not paths.key_file.is_relative_to(paths.daemon_dir)
 
 
