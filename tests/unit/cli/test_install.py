@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks.cli import main
+from cognee_hooks.install import INSTALLERS
 from cognee_hooks.install.codex_trust import BY_HAND, codex_trust_problems
 from cognee_hooks.services.process import current_environ
 from tests.support.command import command, install_plugin
@@ -180,7 +181,7 @@ def test_a_file_that_cannot_be_used_ends_with_a_message(settings, capsys):
 @pytest.mark.parametrize("name", ["install", "uninstall"])
 def test_an_agent_that_nobody_knows_is_wrong_usage(name, capsys):
     assert main([name, "nobody"]) == 2
-    assert "there are: claude-code, codex, pi" in capsys.readouterr().err
+    assert f"there are: {', '.join(sorted(INSTALLERS))}" in capsys.readouterr().err
 
 
 # -- trust -------------------------------------------------------------------------------------
@@ -228,4 +229,4 @@ async def test_an_adapter_may_bring_its_own_installer(tmp_path, isolated_environ
     assert (done.code, done.err) == (0, "")
     assert (isolated_environment / ".acme").read_text() == "x"
     unknown = await command("install", "nobody", "--yes", PYTHONPATH=path)
-    assert "there are: acme, claude-code, codex, pi" in unknown.err
+    assert f"there are: {', '.join(sorted(['acme', *INSTALLERS]))}" in unknown.err
