@@ -35,8 +35,9 @@ def main() -> None:
     paths = Paths.of(current_environ(), "daemon")
     make_private_folder(paths.daemon_dir)
     paths.daemon_dir.chmod(0o700)
-    lock = os.open(paths.daemon_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    if not _locked(lock):
+    path = paths.daemon_dir / "lock"
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if not _locked(lock) or not _is_at(path, lock):
         return
     _log_to(paths.daemon_dir / "daemon.log")
     _allow_many_files()
@@ -69,6 +70,14 @@ def _locked(lock: int) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def _is_at(path: Path, lock: int) -> bool:
+    """Tell whether the lock is the one that others find; the folder may be gone meanwhile."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(lock))
+    except OSError:
+        return False
 
 
 def _allow_many_files() -> None:

@@ -397,9 +397,19 @@ def is_starting(folder: bytes) -> bool:
     return False
 
 
+def _fill_descriptors() -> None:
+    """Open what the agent left closed, so that no file of ours gets a number with a meaning."""
+    for each in (0, 1, 2):
+        try:
+            posix.fstat(each)
+        except OSError:
+            posix.open("/dev/null", posix.O_RDWR)  # the lowest number that is free
+
+
 def main() -> None:
     """Do the work, whatever happens; an agent reads some exit codes as an order."""
     try:
+        _fill_descriptors()
         data = run(*sys.argv[1:4])
         while data:
             data = data[posix.write(1, data) :]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import resource
@@ -245,14 +246,42 @@ async def test_a_large_payload_arrives_whole(environ, server):
     await until(lambda: answers(server))
 
 
-@pytest.mark.parametrize("closed", [0, 1])
+@pytest.mark.parametrize("closed", [0, 1, 2])
 async def test_closed_descriptors_do_no_harm(environ, closed):
-    start(environ)
+    pid = start(environ)["pid"]
     code = f"import os; os.close({closed}); os.execv({argv('Stop')[0]!r}, {argv('Stop')!r})"
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", code, stdin=asyncio.subprocess.DEVNULL, env=environ
     )
     assert await process.wait() == 0
+    # A daemon that cannot be heard is no daemon that is gone.
+    assert daemons_of(environ) == [pid]
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+async def test_a_daemon_is_started_whatever_is_closed(environ, folder, closed):
+    code = (
+        f"import os; os.close({closed}); "
+        f"os.execv({argv('SessionStart')[0]!r}, {argv('SessionStart')!r})"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stdin=asyncio.subprocess.DEVNULL, env=environ
+    )
+    assert await process.wait() == 0
+    assert running(folder)["pid"] in daemons_of(environ)
+
+
+async def test_a_daemon_that_waited_for_a_folder_that_is_gone_does_not_come_up(environ, folder):
+    folder.mkdir(parents=True, mode=0o700)
+    lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    await hook("Stop", payload("Stop"), environ)
+    (waiting,) = await until(lambda: daemons_of(environ))
+    await until(lambda: len(list(Path(f"/proc/{waiting}/fd").iterdir())) > 4)
+    (folder / "lock").unlink()
+    os.close(lock)
+    await until(lambda: not is_alive(waiting))
+    assert not (folder / "socket").exists()
 
 
 # -- kills -------------------------------------------------------------------------------------
@@ -294,8 +323,6 @@ async def test_events_without_a_daemon_are_taken_up_in_their_order(environ, serv
 async def test_what_is_private_is_cut_before_it_is_spooled(environ, folder):
     folder.mkdir(parents=True, mode=0o700)
     blocked = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
-    import fcntl
-
     fcntl.flock(blocked, fcntl.LOCK_EX)  # no daemon can come up
     text = 'shown <private>geheim "quoted" </private> shown <PRIVATE>geheim to the end'
     done = await hook("Stop", payload("Stop", last_assistant_message=text), environ)
