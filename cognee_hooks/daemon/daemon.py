@@ -117,8 +117,9 @@ class Daemon:
         task.add_done_callback(self._looking.discard)
 
     def _is_reachable(self) -> bool:
-        """Tell whether the socket that clients find is this daemon's."""
+        """Tell whether clients find this daemon's socket, and other daemons its lock."""
         try:
+            (self._folder / "lock").stat()
             return (self._folder / "socket").stat().st_ino == self._inode
         except OSError:
             return False

@@ -565,6 +565,7 @@ async def test_a_daemon_looks_into_the_spool_after_it_came_up(
     monkeypatch.setattr(daemon_module, "LOOK_SECONDS", (0.1, 0.3))
     environ = agent_environment(isolated_environment, fake.url)
     made = Daemon(Paths.of(environ, "daemon"))
+    (Paths.of(environ, "daemon").daemon_dir / "lock").touch()
     running = asyncio.create_task(made.run())
     folder = Paths.of(environ, "daemon").daemon_dir
     await until((folder / "socket").exists)
@@ -580,23 +581,27 @@ async def test_a_daemon_looks_into_the_spool_after_it_came_up(
         await running
 
 
-@pytest.mark.parametrize("change", ["gone", "another"])
+@pytest.mark.parametrize("change", ["gone", "another", "unlocked"])
 async def test_a_daemon_that_nobody_can_find_ends(
     isolated_environment, monkeypatch, caplog, change
 ):
     monkeypatch.chdir(isolated_environment)
     monkeypatch.setattr(daemon_module, "LOOK_SECONDS", (0.1,))
     paths = Paths.of({"HOME": str(isolated_environment)}, "daemon")
-    running = asyncio.create_task(Daemon(paths).run())
-    path = paths.daemon_dir / "socket"
+    daemon, path, lock = Daemon(paths), paths.daemon_dir / "socket", paths.daemon_dir / "lock"
+    lock.touch()
+    running = asyncio.create_task(daemon.run())
     await until(path.exists)
-    path.rename(paths.daemon_dir / "kept")  # so that its number is not used again
+    if change == "unlocked":
+        lock.unlink()
+    else:
+        path.rename(paths.daemon_dir / "kept")  # so that its number is not used again
     if change == "another":
         path.write_text("")
     async with asyncio.timeout(10):
         await running
     assert "nobody can find it" in caplog.text
-    assert path.exists() is (change == "another")
+    assert path.exists() is (change != "gone")
 
 
 async def test_it_tells_about_itself(daemon):
