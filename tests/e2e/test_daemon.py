@@ -100,6 +100,15 @@ def daemons_of(environ: dict[str, str]) -> list[int]:
     return alive
 
 
+def has_open(pid: int, path: Path) -> bool:
+    """Whether a process has a file open."""
+    links = []
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):
+            links.append(each.readlink())
+    return path in links
+
+
 # -- a session ---------------------------------------------------------------------------------
 
 
@@ -277,7 +286,7 @@ async def test_a_daemon_that_waited_for_a_folder_that_is_gone_does_not_come_up(e
     fcntl.flock(lock, fcntl.LOCK_EX)
     await hook("Stop", payload("Stop"), environ)
     (waiting,) = await until(lambda: daemons_of(environ))
-    await until(lambda: len(list(Path(f"/proc/{waiting}/fd").iterdir())) > 4)
+    await until(lambda: has_open(waiting, folder / "lock"))
     (folder / "lock").unlink()
     os.close(lock)
     await until(lambda: not is_alive(waiting))
