@@ -142,6 +142,11 @@ class CoreSettings:
         help="Fail where a plugin cannot be used, instead of going on without it; for authors.",
     )
 
+    @property
+    def recall_seconds(self) -> float:
+        """How long a prompt waits for memory, in seconds."""
+        return self.recall_timeout_ms / 1000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:

@@ -130,7 +130,7 @@ class Host:
             self.registry.policies,
             self.ledger,
             inline=self.registry.is_built_in,
-            budgets={"cognee_user_prompt_submit": self.core.recall_timeout_ms / 1000},
+            budgets={"cognee_user_prompt_submit": self.core.recall_seconds},
             clock=clock,
         )
         self.services: Services = make_services(

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 def event_budget(host: Host, event: Event | None) -> float:
     """Return the seconds that one event may take in all, sending included."""
     if isinstance(event, UserPromptSubmit):
-        return host.core.recall_timeout_ms / 1000
+        return host.core.recall_seconds
     if isinstance(event, SessionEnd):
         return host.registry.policies["cognee_session_end"].budget
     return FLUSH_SECONDS

@@ -155,7 +155,9 @@ class LiveSession:
         """Return until when the answer to an event comes."""
         if not incoming.waits:
             return Deadline(incoming.arrived, self._clock)
-        seconds = MARGIN_SECONDS + (LOAD_SECONDS * 2 if self.host is None else self._recall_seconds)
+        # Before the host is there, its recall budget is not known; the usual one is as long.
+        work = LOAD_SECONDS * 2 if self.host is None else self.host.core.recall_seconds
+        seconds = MARGIN_SECONDS + work
         return Deadline(incoming.arrived + seconds, self._clock)
 
     def patience_ms(self, incoming: Incoming) -> int:
@@ -241,10 +243,6 @@ class LiveSession:
 
     # -- inside ----------------------------------------------------------------------------------
 
-    @property
-    def _recall_seconds(self) -> float:
-        return self.host.core.recall_timeout_ms / 1000 if self.host is not None else LOAD_SECONDS
-
     async def _make_host(self, after: asyncio.Task[None] | None) -> None:
         if after is not None:
             await asyncio.wait({after}, timeout=AFTER_SECONDS)
@@ -280,7 +278,7 @@ class LiveSession:
             if isinstance(event, UserPromptSubmit):
                 # Made before the plugins were imported, it would have nothing left to recall in.
                 begun = max(incoming.arrived, self._clock() - MARGIN_SECONDS)
-                deadline = Deadline(begun + self._recall_seconds, self._clock)
+                deadline = Deadline(begun + host.core.recall_seconds, self._clock)
             work = self._spawn(attempt_await(host.dispatch(event, deadline)))
             if not isinstance(event, UserPromptSubmit):
                 await asyncio.wait({work})

@@ -170,16 +170,15 @@ class Sessions:
 
     async def _replay(self, opening: Opening, payload: bytes) -> None:
         document = first_object(payload, ended=True)
-        agent = await self.agent_of(opening) if document is not None else None
-        incoming = None
+        agent = await self.agent_of(opening)
         if document is not None and agent is not None:
             incoming = Incoming.of(agent, opening, document, replayed=True)
-        if document is None or agent is None or incoming is None:
-            _LOG.warning("event %s of %r cannot be used", opening.ident, opening.agent)
-            self._journal.discard(opening.ident)
-            return
-        session = self.session_of(agent, opening, origin_of(agent, document))
-        await self.handle(session, incoming)
+            if incoming is not None:
+                session = self.session_of(agent, opening, origin_of(agent, document))
+                await self.handle(session, incoming)
+                return
+        _LOG.warning("event %s of %r cannot be used", opening.ident, opening.agent)
+        self._journal.discard(opening.ident)
 
     # -- ends ------------------------------------------------------------------------------------
 

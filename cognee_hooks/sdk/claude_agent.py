@@ -93,7 +93,7 @@ class _Memory:
         event = given["hook_event_name"]
         seconds = EVENT_SECONDS
         if event == PROMPT:
-            seconds = self._host.core.recall_timeout_ms / 1000 + PROMPT_MARGIN_SECONDS
+            seconds = self._host.core.recall_seconds + PROMPT_MARGIN_SECONDS
         answer = await contained(
             self._host,
             OWNER,

@@ -132,7 +132,7 @@ class _Hooks(RunHooks[Any]):
         self._own = own
 
     async def on_agent_start(self, context: AgentHookContext[Any], agent: Agent[Any]) -> None:
-        seconds = self._host.core.recall_timeout_ms / 1000 + PROMPT_MARGIN_SECONDS
+        seconds = self._host.core.recall_seconds + PROMPT_MARGIN_SECONDS
         await self._do("on_agent_start", lambda: self._turns.started(context, agent), seconds)
         await self._own.on_agent_start(context, agent)
 
