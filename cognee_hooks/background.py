@@ -8,7 +8,7 @@ from typing import Any
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dispatch import GRACE
-from cognee_hooks.faults import FaultLedger, innermost
+from cognee_hooks.faults import Faults, innermost
 from cognee_hooks.guard import attempt_await
 
 CORE = "core"
@@ -24,8 +24,8 @@ class Background:
     for when the host closes, up to its deadline.
     """
 
-    def __init__(self, ledger: FaultLedger) -> None:
-        self._ledger = ledger
+    def __init__(self, faults: Faults) -> None:
+        self._faults = faults
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
@@ -90,7 +90,7 @@ class Background:
         done = await attempt_await(work)
         if done.error is not None:
             where = innermost(done.error.__traceback__)
-            self._ledger.record(owner, "background", type(done.error).__name__, where)
+            self._faults.record(owner, "background", type(done.error).__name__, where)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -4,7 +4,7 @@ Pluggy registers, validates, orders and blocks plugins; this module calls them, 
 the first exception end the call, knows no deadline and cannot await. For implementations that
 behave, the results are the same as pluggy's, which a property test holds.
 
-What a plugin raises is caught by `cognee_hooks.guard` and ends here, in the fault ledger.
+What a plugin raises is caught by `cognee_hooks.guard` and ends here, in the fault faults.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import pluggy
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.faults import FaultLedger, FaultType, innermost
+from cognee_hooks.faults import Faults, FaultType, innermost
 from cognee_hooks.guard import Attempt, Worker, attempt, attempt_await
 from cognee_hooks.markers import Kind, Policy
 from cognee_hooks.outcomes import Called, Outcome, usable, usable_value, value_of
@@ -52,7 +52,7 @@ class Dispatcher:
     Args:
         manager: Where the plugins are registered.
         policies: The policy of each hook by name.
-        ledger: Where faults are counted.
+        faults: Where faults are counted.
         inline: Plugins whose blocking functions run on the event loop. Everybody else's run on a
             thread of their own, one a plugin, so that one which hangs can be left behind.
         budgets: Seconds by hook name where a setting overrides the policy.
@@ -63,7 +63,7 @@ class Dispatcher:
         self,
         manager: pluggy.PluginManager,
         policies: Mapping[str, Policy],
-        ledger: FaultLedger,
+        faults: Faults,
         *,
         inline: Callable[[str], bool] = lambda _: False,
         budgets: Mapping[str, float] | None = None,
@@ -71,7 +71,7 @@ class Dispatcher:
     ) -> None:
         self._manager = manager
         self._policies = policies
-        self._ledger = ledger
+        self._faults = faults
         self._inline = inline
         self._budgets = budgets or {}
         self._clock = clock
@@ -102,7 +102,7 @@ class Dispatcher:
             **arguments: The spec's arguments; ``deadline`` is added.
 
         Returns:
-            The value and the outcomes. Faults of plugins are in the outcomes and in the ledger;
+            The value and the outcomes. Faults of plugins are in the outcomes and in the faults;
             they are never raised.
         """
         policy = self._policies[hook]
@@ -199,7 +199,7 @@ class Dispatcher:
         if isinstance(done.error, KeyboardInterrupt):
             raise done.error
         if self._clock() - started > SLOW:
-            self._ledger.slow(call.plugin, call.hook)
+            self._faults.slow(call.plugin, call.hook)
         return done
 
     async def _half(self, call: _Call, seconds: float, function: Callable[[], Any]) -> Any:
@@ -270,9 +270,9 @@ class Dispatcher:
             if type(done.result) is CoroutineType:
                 done.result.close()
             returned = f"returned {type(done.result).__name__}"
-            self._ledger.record(call.plugin, call.hook, FaultType.RUBBISH, returned)
+            self._faults.record(call.plugin, call.hook, FaultType.RUBBISH, returned)
             return Outcome(call.plugin, None, seconds, FaultType.RUBBISH)
-        self._ledger.success(call.plugin, call.hook)
+        self._faults.success(call.plugin, call.hook)
         return Outcome(call.plugin, done.result, seconds)
 
     def _judged(self, call: _Call, done: Attempt) -> Any:
@@ -290,18 +290,18 @@ class Dispatcher:
             # Nobody looks at these results, so a wrapper need not pass them on.
             offered = inner
         if not usable_value(call.policy, offered):
-            self._ledger.record(call.plugin, call.hook, FaultType.WRAPPER)
+            self._faults.record(call.plugin, call.hook, FaultType.WRAPPER)
             return inner
-        self._ledger.success(call.plugin, call.hook)
+        self._faults.success(call.plugin, call.hook)
         return offered if call.policy.kind is Kind.FIRST else list(offered)
 
     def _fault(self, call: _Call, error: BaseException) -> str:
         fault = type(error).__name__
-        self._ledger.record(call.plugin, call.hook, fault, innermost(error.__traceback__))
+        self._faults.record(call.plugin, call.hook, fault, innermost(error.__traceback__))
         return fault
 
     def _late(self, call: _Call) -> Outcome:
-        self._ledger.record(call.plugin, call.hook, FaultType.TIMEOUT)
+        self._faults.record(call.plugin, call.hook, FaultType.TIMEOUT)
         return Outcome(call.plugin, fault=FaultType.TIMEOUT)
 
     # -- small things ----------------------------------------------------------------------------
@@ -333,7 +333,7 @@ class Dispatcher:
         wrappers: list[_Call] = []
         plain: list[_Call] = []
         for each in reversed(caller.get_hookimpls()):
-            if not self._ledger.is_quarantined(each.plugin_name, hook):
+            if not self._faults.is_quarantined(each.plugin_name, hook):
                 values = tuple(arguments[name] for name in each.argnames)
                 call = _Call(hook, policy, each.plugin_name, each.function, values)
                 (wrappers if each.wrapper else plain).append(call)

@@ -174,7 +174,7 @@ def _plugins(host: Host) -> list[CheckResult]:
     rows = [_of_plugin(host, problem) for problem in host.registry.problems]
     active = 0
     for record in host.registry.records:
-        faults = host.ledger.faults(record.name)
+        faults = host.faults.rows(record.name)
         if record.state is PluginState.FAILED:
             rows.append(
                 CheckResult(

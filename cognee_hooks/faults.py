@@ -50,7 +50,7 @@ class Fault:
     last: float
 
 
-class FaultLedger:
+class Faults:
     """Counts faults and decides who is quarantined.
 
     Each fault is also logged as a warning on ``cognee_hooks.faults``, which is how a test suite
@@ -102,7 +102,7 @@ class FaultLedger:
         """Return the hooks in which the plugin is no longer called."""
         return sorted(hook for name, hook in self._quarantined if name == plugin)
 
-    def faults(self, plugin: str | None = None) -> list[Fault]:
+    def rows(self, plugin: str | None = None) -> list[Fault]:
         """Return all faults, or those of one plugin, the latest first."""
         rows = [row for row in self._faults.values() if plugin in {None, row.plugin}]
         return sorted(rows, key=lambda row: row.last, reverse=True)

@@ -29,7 +29,7 @@ from cognee_hooks.events import (
     Stop,
     UserPromptSubmit,
 )
-from cognee_hooks.faults import DropReason, Drops, FaultLedger, NoticeLevel, Notices
+from cognee_hooks.faults import DropReason, Drops, Faults, NoticeLevel, Notices
 from cognee_hooks.identity import Credentials
 from cognee_hooks.injection import clean, join_sections, strip_injected
 from cognee_hooks.lanes import search_lanes
@@ -121,14 +121,14 @@ class Host:
         # Replaced by whoever has a line to the person.
         self.dialogs: Dialogs = NoDialogs()
         self.drops = Drops()
-        self.ledger = FaultLedger(on_quarantine=self._quarantined)
+        self.faults = Faults(on_quarantine=self._quarantined)
         self.registry = Registry(
             self.settings.plugins, strict=self.core.strict_plugins, entry_points=entry_points
         )
         self.dispatcher = Dispatcher(
             self.registry.manager,
             self.registry.policies,
-            self.ledger,
+            self.faults,
             inline=self.registry.is_built_in,
             budgets={"cognee_user_prompt_submit": self.core.recall_seconds},
             clock=clock,
@@ -147,7 +147,7 @@ class Host:
         self.registered: Registered = register(self.registry, self.dispatcher)
         declare_options(self.registry, self.registered, self.settings)
         self.redaction: RedactionPipeline = self._pipeline()
-        self.background = Background(self.ledger)
+        self.background = Background(self.faults)
         self.writer = DirectWriter(
             self.services.client,
             self.services.health,
@@ -278,7 +278,7 @@ class Host:
         """Ask the recall lanes of the plugins; see `PluginContext.search_lanes`."""
         lanes = self.registered.lanes
         return await search_lanes(
-            lanes.values(), self.registered.lane_owners, self.ledger, query, deadline
+            lanes.values(), self.registered.lane_owners, self.faults, query, deadline
         )
 
     @property

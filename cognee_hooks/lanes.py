@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dispatch import GRACE
-from cognee_hooks.faults import FaultLedger, FaultType, innermost
+from cognee_hooks.faults import Faults, FaultType, innermost
 from cognee_hooks.guard import Attempt, attempt_await
 from cognee_hooks.results import Lane
 
@@ -17,7 +17,7 @@ _HOOK = "lane"
 async def search_lanes(
     lanes: Iterable[Lane],
     owners: Mapping[str, str],
-    ledger: FaultLedger,
+    faults: Faults,
     query: str,
     deadline: Deadline,
 ) -> list[tuple[Lane, list[str]]]:
@@ -26,7 +26,7 @@ async def search_lanes(
     Args:
         lanes: The lanes.
         owners: Plugin of each lane by lane name, to whom its faults are counted.
-        ledger: Where faults are counted; a lane that is quarantined is not asked.
+        faults: Where faults are counted; a lane that is quarantined is not asked.
         query: The redacted prompt.
         deadline: When to go on without those that have not answered.
 
@@ -36,7 +36,7 @@ async def search_lanes(
     asked = [
         (lane, asyncio.create_task(_search(lane, query), name=lane.name))
         for lane in lanes
-        if not ledger.is_quarantined(owners[lane.name], _HOOK)
+        if not faults.is_quarantined(owners[lane.name], _HOOK)
     ]
     if not asked:
         return []
@@ -51,8 +51,8 @@ async def search_lanes(
     found: list[tuple[Lane, list[str]]] = []
     for lane, task in asked:
         if task in late:
-            ledger.record(owners[lane.name], _HOOK, FaultType.TIMEOUT)
-        elif (texts := _judged(_ended(task), owners[lane.name], ledger)) is not None:
+            faults.record(owners[lane.name], _HOOK, FaultType.TIMEOUT)
+        elif (texts := _judged(_ended(task), owners[lane.name], faults)) is not None:
             found.append((lane, texts))
     return found
 
@@ -71,13 +71,13 @@ async def _asked(lane: Lane, query: str) -> list[str]:
     return await lane.search(query)
 
 
-def _judged(done: Attempt, owner: str, ledger: FaultLedger) -> list[str] | None:
+def _judged(done: Attempt, owner: str, faults: Faults) -> list[str] | None:
     if done.error is not None:
         where = innermost(done.error.__traceback__)
-        ledger.record(owner, _HOOK, type(done.error).__name__, where)
+        faults.record(owner, _HOOK, type(done.error).__name__, where)
         return None
     if not isinstance(done.result, list) or not all(isinstance(e, str) for e in done.result):
-        ledger.record(owner, _HOOK, FaultType.RUBBISH, f"returned {type(done.result).__name__}")
+        faults.record(owner, _HOOK, FaultType.RUBBISH, f"returned {type(done.result).__name__}")
         return None
-    ledger.success(owner, _HOOK)
+    faults.success(owner, _HOOK)
     return done.result

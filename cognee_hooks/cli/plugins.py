@@ -69,6 +69,6 @@ def _as_json(host: Host, record: PluginRecord) -> dict[str, Any]:
         "load_ms": round(record.load_seconds * 1000, 1),
         "faults": [
             {"hook": fault.hook, "type": fault.error_type, "count": fault.count}
-            for fault in host.ledger.faults(record.name)
+            for fault in host.faults.rows(record.name)
         ],
     }

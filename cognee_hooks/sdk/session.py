@@ -74,7 +74,7 @@ async def contained(
     a row switch the owner off there.
 
     Args:
-        host: The host whose ledger counts.
+        host: The host that counts them.
         owner: Name of the adapter.
         where: What it was called for.
         work: Makes the awaitable; called here, so that its own faults are contained, too.
@@ -83,7 +83,7 @@ async def contained(
     Returns:
         What the work returned; None where it failed.
     """
-    if host.ledger.is_quarantined(owner, where):
+    if host.faults.is_quarantined(owner, where):
         return None
 
     async def bounded() -> T:
@@ -97,7 +97,7 @@ def contained_call(host: Host, owner: str, where: str, work: Callable[[], T]) ->
     """Do the same for work that needs no waiting.
 
     Args:
-        host: The host whose ledger counts.
+        host: The host that counts them.
         owner: Name of the adapter.
         where: What it was called for.
         work: Called at once.
@@ -105,7 +105,7 @@ def contained_call(host: Host, owner: str, where: str, work: Callable[[], T]) ->
     Returns:
         What the work returned; None where it failed.
     """
-    if host.ledger.is_quarantined(owner, where):
+    if host.faults.is_quarantined(owner, where):
         return None
     return _result(host, owner, where, attempt(work))
 
@@ -133,9 +133,9 @@ def missing(package: str, extra: str, error: ImportError) -> ImportError:
 
 def _result(host: Host, owner: str, where: str, done: Attempt) -> T | None:
     if done.error is None:
-        host.ledger.success(owner, where)
+        host.faults.success(owner, where)
         result: T = done.result
         return result
     place = innermost(done.error.__traceback__)
-    host.ledger.record(owner, where, type(done.error).__name__, place)
+    host.faults.record(owner, where, type(done.error).__name__, place)
     return None

@@ -21,7 +21,7 @@ from cognee_hooks.dispatch import Dispatcher
 from cognee_hooks.embedded import EmbeddedServer
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.events import UserPromptSubmit
-from cognee_hooks.faults import FaultLedger
+from cognee_hooks.faults import Faults
 from cognee_hooks.redaction import RedactionPipeline
 from cognee_hooks.registry import Registry
 from cognee_hooks.services.client import DatasetRef
@@ -108,7 +108,7 @@ async def dispatch() -> None:
     registry = Registry(PluginSelection(), entry_points=())
     for number in range(7):
         registry.manager.register(_Silent(), f"p{number}")
-    dispatcher = Dispatcher(registry.manager, registry.policies, FaultLedger())
+    dispatcher = Dispatcher(registry.manager, registry.policies, Faults())
     count = 500
     started = time.perf_counter()
     for _ in range(count):

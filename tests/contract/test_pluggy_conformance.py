@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.dispatch import Dispatcher
-from cognee_hooks.faults import FaultLedger, FaultType
+from cognee_hooks.faults import Faults, FaultType
 from cognee_hooks.markers import PROJECT, Kind, Policy, hookimpl, hookspec, policy_of
 
 ROOT = Path(__file__).parents[2]
@@ -152,10 +152,10 @@ def test_results_and_order_of_calls_are_those_of_pluggy(plugins, alpha, inline):
     blocking: list[str] = []
     expected = manager_of(plugins, theirs)
     manager, manager_blocking = manager_of(plugins, ours), manager_of(plugins, blocking)
-    ledger = FaultLedger()
+    faults = Faults()
 
     def dispatcher_of(of: pluggy.PluginManager) -> Dispatcher:
-        return Dispatcher(of, policies(), ledger, inline=lambda _: inline)
+        return Dispatcher(of, policies(), faults, inline=lambda _: inline)
 
     dispatcher, second = dispatcher_of(manager), dispatcher_of(manager_blocking)
     for hook in HOOKS:
@@ -167,7 +167,7 @@ def test_results_and_order_of_calls_are_those_of_pluggy(plugins, alpha, inline):
     # Threads of several plugins may finish in any order; on the loop the order is pluggy's.
     assert (ours if inline else sorted(ours)) == (theirs if inline else sorted(theirs))
     # A machine that is busy may hold any call up.
-    assert {each.error_type for each in ledger.faults()} <= {FaultType.SLOW}
+    assert {each.error_type for each in faults.rows()} <= {FaultType.SLOW}
     dispatcher.close()
     second.close()
 

@@ -12,7 +12,7 @@ from typing import Any
 import pluggy
 
 from cognee_hooks.dispatch import Dispatcher
-from cognee_hooks.faults import FaultLedger
+from cognee_hooks.faults import Faults
 from cognee_hooks.markers import PROJECT, hookimpl, policy_of
 
 HANG = 30.0
@@ -111,17 +111,17 @@ def plugin(**functions: Any) -> object:
 
 def dispatcher_of(
     specs: SimpleNamespace, plugins: dict[str, object], **options: Any
-) -> tuple[Dispatcher, FaultLedger]:
+) -> tuple[Dispatcher, Faults]:
     """Register plugins, the last one called first, and return who calls them."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(specs)
     for name, each in plugins.items():
         manager.register(each, name)
-    ledger = options.pop("ledger", None) or FaultLedger()
+    faults = options.pop("faults", None) or Faults()
     policies = {name: policy_of(function) for name, function in vars(specs).items()}
-    return Dispatcher(manager, policies, ledger, **options), ledger
+    return Dispatcher(manager, policies, faults, **options), faults
 
 
-def faults_of(ledger: FaultLedger) -> Iterator[tuple[str, str]]:
+def faults_of(faults: Faults) -> Iterator[tuple[str, str]]:
     """Plugin and kind of each fault."""
-    return ((row.plugin, row.error_type) for row in ledger.faults())
+    return ((row.plugin, row.error_type) for row in faults.rows())

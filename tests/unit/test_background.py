@@ -10,18 +10,18 @@ import pytest
 
 from cognee_hooks.background import CORE, Background
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.faults import FaultLedger
+from cognee_hooks.faults import Faults
 from tests.support.plugins import swallows
 
 
 @pytest.fixture
-def ledger() -> FaultLedger:
-    return FaultLedger()
+def faults() -> Faults:
+    return Faults()
 
 
 @pytest.fixture
-def background(ledger) -> Background:
-    return Background(ledger)
+def background(faults) -> Background:
+    return Background(faults)
 
 
 async def test_settling_waits_for_work_and_for_what_it_starts(background):
@@ -57,13 +57,13 @@ async def test_the_cores_own_tasks_are_not_waited_for(background):
 
 @pytest.mark.expects_faults
 @pytest.mark.parametrize("error", [ValueError, SystemExit, asyncio.CancelledError])
-async def test_what_work_raises_is_a_fault_of_its_owner(background, ledger, error):
+async def test_what_work_raises_is_a_fault_of_its_owner(background, faults, error):
     async def broken() -> None:
         raise error
 
     background.spawn("a", broken())
     assert await background.settle(Deadline.after(1))
-    [fault] = ledger.faults()
+    [fault] = faults.rows()
     assert (fault.plugin, fault.hook, fault.error_type) == ("a", "background", error.__name__)
 
 

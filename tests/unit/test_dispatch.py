@@ -14,7 +14,7 @@ import pytest
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dispatch import GRACE, Dispatcher
-from cognee_hooks.faults import QUARANTINE_AFTER, FaultLedger, FaultType
+from cognee_hooks.faults import QUARANTINE_AFTER, Faults, FaultType
 from cognee_hooks.markers import Kind, hookimpl, hookspec
 from tests.support import plugins as hostile
 from tests.support.plugins import dispatcher_of, faults_of, plugin
@@ -51,7 +51,7 @@ def registered() -> Any: ...
 SPECS = SimpleNamespace(
     told=told, gathered=gathered, asked=asked, ended=ended, registered=registered
 )
-MakeDispatcher = Callable[..., tuple[Dispatcher, FaultLedger]]
+MakeDispatcher = Callable[..., tuple[Dispatcher, Faults]]
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def inline(_: str) -> bool:
 @pytest.mark.parametrize("hook", ["gathered", "asked", "told", "ended"])
 @pytest.mark.parametrize("behaviour", hostile.HOSTILE)
 async def test_a_hostile_plugin_costs_the_others_nothing(make, hook, behaviour):
-    dispatcher, ledger = make(
+    dispatcher, faults = make(
         good=plugin(**{hook: one}), bad=plugin(**{hook: hostile.fresh(behaviour)})
     )
     started = time.monotonic()
@@ -98,7 +98,7 @@ async def test_a_hostile_plugin_costs_the_others_nothing(make, hook, behaviour):
     if hook in {"gathered", "asked"}:
         assert called.value == ([1] if hook == "gathered" else 1)
         assert results["bad"].fault
-        assert {row.plugin for row in ledger.faults()} == {"bad"}
+        assert {row.plugin for row in faults.rows()} == {"bad"}
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ async def test_a_hostile_plugin_costs_the_others_nothing(make, hook, behaviour):
     ],
 )
 async def test_faults_are_named_by_what_happened(make, behaviour, fault):
-    dispatcher, ledger = make(bad=plugin(gathered=hostile.fresh(behaviour)))
+    dispatcher, faults = make(bad=plugin(gathered=hostile.fresh(behaviour)))
     called = await dispatcher.call("gathered")
     assert called.value == []
     assert called.outcomes[0].fault == fault
-    assert list(faults_of(ledger)) == [("bad", fault)]
+    assert list(faults_of(faults)) == [("bad", fault)]
 
 
 async def test_a_leaked_cancelled_error_is_a_fault_and_not_our_cancellation(make):
@@ -329,7 +329,7 @@ async def test_our_own_cancellation_passes_and_leaves_no_task_running(make):
         finally:
             stopped.set()
 
-    dispatcher, ledger = make(a=plugin(told=patient))
+    dispatcher, faults = make(a=plugin(told=patient))
     call = asyncio.create_task(dispatcher.call("told"))
     await asyncio.sleep(0.02)
     call.cancel()
@@ -338,7 +338,7 @@ async def test_our_own_cancellation_passes_and_leaves_no_task_running(make):
     await asyncio.wait_for(stopped.wait(), 1)
     await asyncio.sleep(0)
     assert dispatcher.abandoned == 0
-    assert ledger.faults() == []
+    assert faults.rows() == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
@@ -371,9 +371,9 @@ async def test_threads_end_when_the_dispatcher_closes(make):
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02])
 async def test_a_built_in_that_holds_up_the_loop_is_noted_as_slow(make, seconds):
-    dispatcher, ledger = make({"inline": inline}, a=plugin(told=lambda: time.sleep(seconds)))
+    dispatcher, faults = make({"inline": inline}, a=plugin(told=lambda: time.sleep(seconds)))
     await dispatcher.call("told")
-    assert [row.error_type for row in ledger.faults()] == ([FaultType.SLOW] if seconds else [])
+    assert [row.error_type for row in faults.rows()] == ([FaultType.SLOW] if seconds else [])
 
 
 # -- quarantine ----------------------------------------------------------------------------------
@@ -386,11 +386,11 @@ async def test_the_fifth_fault_in_a_row_ends_the_calls(make):
         calls.append(1)
         raise ValueError
 
-    dispatcher, ledger = make(bad=plugin(gathered=broken), good=plugin(gathered=one))
+    dispatcher, faults = make(bad=plugin(gathered=broken), good=plugin(gathered=one))
     for _ in range(QUARANTINE_AFTER + 3):
         assert (await dispatcher.call("gathered")).value == [1]
     assert len(calls) == QUARANTINE_AFTER
-    assert ledger.is_quarantined("bad", "gathered")
+    assert faults.is_quarantined("bad", "gathered")
 
 
 async def test_a_success_ends_a_row_of_faults(make):
@@ -402,11 +402,11 @@ async def test_a_success_ends_a_row_of_faults(make):
             raise ValueError
         return 1
 
-    dispatcher, ledger = make(bad=plugin(gathered=mostly_broken))
+    dispatcher, faults = make(bad=plugin(gathered=mostly_broken))
     for _ in range(4 * QUARANTINE_AFTER):
         await dispatcher.call("gathered")
     assert len(calls) == 4 * QUARANTINE_AFTER
-    assert not ledger.is_quarantined("bad", "gathered")
+    assert not faults.is_quarantined("bad", "gathered")
 
 
 async def test_a_success_of_a_wrapper_ends_a_row_of_faults_too(make):
@@ -419,10 +419,10 @@ async def test_a_success_of_a_wrapper_ends_a_row_of_faults_too(make):
             raise ValueError
         return value
 
-    dispatcher, ledger = make(bad=plugin(gathered=hookimpl(wrapper=True)(mostly_broken)))
+    dispatcher, faults = make(bad=plugin(gathered=hookimpl(wrapper=True)(mostly_broken)))
     for _ in range(3 * QUARANTINE_AFTER):
         await dispatcher.call("gathered")
-    assert not ledger.is_quarantined("bad", "gathered")
+    assert not faults.is_quarantined("bad", "gathered")
 
 
 # -- wrappers ------------------------------------------------------------------------------------
@@ -477,32 +477,32 @@ def hangs_after() -> Any:
 )
 @pytest.mark.parametrize("hook", ["gathered", "asked"])
 async def test_a_wrapper_that_fails_leaves_the_inner_result_standing(make, wrapper, hook):
-    dispatcher, ledger = make(
+    dispatcher, faults = make(
         good=plugin(**{hook: one}), bad=plugin(**{hook: hookimpl(wrapper=True)(wrapper)})
     )
     started = time.monotonic()
     called = await dispatcher.call(hook)
     assert time.monotonic() - started < BUDGET + 2 * GRACE + SLACK
     assert called.value == ([1] if hook == "gathered" else 1)
-    assert {row.plugin for row in ledger.faults()} == {"bad"}
+    assert {row.plugin for row in faults.rows()} == {"bad"}
 
 
 @pytest.mark.parametrize("wrapper", [before, after, twice, never, rubbish, hangs_before])
 def test_the_same_holds_without_a_loop(make, wrapper):
-    dispatcher, ledger = make(
+    dispatcher, faults = make(
         good=plugin(registered=one), bad=plugin(registered=hookimpl(wrapper=True)(wrapper))
     )
     assert dispatcher.call_blocking("registered").value == [1]
-    assert {row.plugin for row in ledger.faults()} == {"bad"}
+    assert {row.plugin for row in faults.rows()} == {"bad"}
 
 
 async def test_a_wrapper_of_a_notification_need_not_pass_the_results_on(make):
     def silent() -> Any:
         yield
 
-    dispatcher, ledger = make(a=plugin(told=one), b=plugin(told=hookimpl(wrapper=True)(silent)))
+    dispatcher, faults = make(a=plugin(told=one), b=plugin(told=hookimpl(wrapper=True)(silent)))
     assert (await dispatcher.call("told")).value == [1]
-    assert ledger.faults() == []
+    assert faults.rows() == []
 
 
 # -- without a loop ------------------------------------------------------------------------------
@@ -516,14 +516,14 @@ def test_without_a_loop_faults_are_contained_too(make):
     async def needs_a_loop() -> int:
         return 1
 
-    dispatcher, ledger = make(
+    dispatcher, faults = make(
         good=plugin(registered=one),
         waits=plugin(registered=needs_a_loop),
         hangs=plugin(registered=hostile_block),
         exits=plugin(registered=leaves),
     )
     assert dispatcher.call_blocking("registered").value == [1]
-    assert dict(faults_of(ledger)) == {
+    assert dict(faults_of(faults)) == {
         "waits": FaultType.RUBBISH,
         "hangs": FaultType.TIMEOUT,
         "exits": "SystemExit",

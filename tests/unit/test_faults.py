@@ -10,7 +10,7 @@ from cognee_hooks.faults import (
     QUARANTINE_AFTER,
     DropReason,
     Drops,
-    FaultLedger,
+    Faults,
     FaultType,
     NoticeLevel,
     Notices,
@@ -22,51 +22,51 @@ pytestmark = pytest.mark.expects_faults
 
 def test_faults_of_one_kind_are_one_row_with_a_count_and_times():
     times = iter([10.0, 20.0, 30.0])
-    ledger = FaultLedger(clock=lambda: next(times))
-    ledger.record("a", "hook", "ValueError", "a.py:1")
-    ledger.record("b", "hook", FaultType.TIMEOUT)
-    ledger.record("a", "hook", "ValueError", "a.py:9")
-    latest, other = ledger.faults()
+    faults = Faults(clock=lambda: next(times))
+    faults.record("a", "hook", "ValueError", "a.py:1")
+    faults.record("b", "hook", FaultType.TIMEOUT)
+    faults.record("a", "hook", "ValueError", "a.py:9")
+    latest, other = faults.rows()
     assert (latest.plugin, latest.count, latest.first, latest.last) == ("a", 2, 10, 30)
     assert latest.where == "a.py:9"
-    assert ledger.faults("b") == [other]
+    assert faults.rows("b") == [other]
 
 
 def test_the_fifth_fault_in_a_row_quarantines_and_says_so_once():
     told: list[tuple[str, str]] = []
-    ledger = FaultLedger(on_quarantine=lambda *pair: told.append(pair))
+    faults = Faults(on_quarantine=lambda *pair: told.append(pair))
     for _ in range(QUARANTINE_AFTER - 1):
-        ledger.record("a", "hook", "ValueError")
-    assert not ledger.is_quarantined("a", "hook")
+        faults.record("a", "hook", "ValueError")
+    assert not faults.is_quarantined("a", "hook")
     for _ in range(3):
-        ledger.record("a", "hook", "ValueError")
+        faults.record("a", "hook", "ValueError")
     assert told == [("a", "hook")]
-    assert ledger.quarantined_hooks("a") == ["hook"]
-    assert not ledger.is_quarantined("a", "other")
-    assert ledger.quarantined_hooks("b") == []
+    assert faults.quarantined_hooks("a") == ["hook"]
+    assert not faults.is_quarantined("a", "other")
+    assert faults.quarantined_hooks("b") == []
 
 
 def test_quarantine_needs_nobody_to_tell():
-    ledger = FaultLedger()
+    faults = Faults()
     for _ in range(QUARANTINE_AFTER):
-        ledger.record("a", "hook", "ValueError")
-    assert ledger.is_quarantined("a", "hook")
+        faults.record("a", "hook", "ValueError")
+    assert faults.is_quarantined("a", "hook")
 
 
 def test_a_success_ends_a_row_and_slowness_never_begins_one():
-    ledger = FaultLedger()
+    faults = Faults()
     for _ in range(3 * QUARANTINE_AFTER):
-        ledger.record("a", "hook", "ValueError")
-        ledger.success("a", "hook")
-        ledger.slow("b", "hook")
-    assert not ledger.is_quarantined("a", "hook")
-    assert not ledger.is_quarantined("b", "hook")
-    assert ledger.faults("b")[0].error_type == FaultType.SLOW
+        faults.record("a", "hook", "ValueError")
+        faults.success("a", "hook")
+        faults.slow("b", "hook")
+    assert not faults.is_quarantined("a", "hook")
+    assert not faults.is_quarantined("b", "hook")
+    assert faults.rows("b")[0].error_type == FaultType.SLOW
 
 
 def test_each_fault_is_logged_so_that_tests_can_be_loud(caplog):
     with caplog.at_level(logging.WARNING, "cognee_hooks.faults"):
-        FaultLedger().record("a", "hook", "ValueError", "a.py:1")
+        Faults().record("a", "hook", "ValueError", "a.py:1")
     assert "plugin a failed in hook: ValueError a.py:1" in caplog.text
 
 

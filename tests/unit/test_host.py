@@ -114,7 +114,7 @@ async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
 
 def failures(host: Host) -> set[tuple[str, str]]:
     """Who failed where; a built-in that a busy machine held up did not fail."""
-    rows = host.ledger.faults()
+    rows = host.faults.rows()
     return {(row.plugin, row.hook) for row in rows if row.error_type != FaultType.SLOW}
 
 
@@ -382,7 +382,7 @@ async def test_a_value_with_a_field_of_a_wrong_type_is_a_fault_of_its_plugin(mak
     host = make({"bad": bad})
     seen = await play(host, client)
     assert FACT in seen["answer"].context
-    assert [row.error_type for row in host.ledger.faults("bad")] == ["TypeError"]
+    assert [row.error_type for row in host.faults.rows("bad")] == ["TypeError"]
 
 
 # -- the end -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.faults import QUARANTINE_AFTER, FaultLedger, FaultType
+from cognee_hooks.faults import QUARANTINE_AFTER, Faults, FaultType
 from cognee_hooks.lanes import search_lanes
 from cognee_hooks.results import Lane
 from tests.support.plugins import cancels_itself, swallows
@@ -19,10 +19,10 @@ async def found(query: str) -> list[str]:
     return [query.upper()]
 
 
-async def search(ledger: FaultLedger, seconds: float = 0.2, **searches: Any) -> list[Any]:
+async def search(faults: Faults, seconds: float = 0.2, **searches: Any) -> list[Any]:
     lanes = [Lane(name=name, search=each) for name, each in searches.items()]
     owners = {name: f"plugin {name}" for name in searches}
-    answers = await search_lanes(lanes, owners, ledger, "query", Deadline.after(seconds))
+    answers = await search_lanes(lanes, owners, faults, "query", Deadline.after(seconds))
     return [(lane.name, texts) for lane, texts in answers]
 
 
@@ -31,12 +31,12 @@ async def test_lanes_answer_in_their_order():
         await asyncio.sleep(0.02)
         return ["slow"]
 
-    answers = await search(FaultLedger(), a=slow, b=found)
+    answers = await search(Faults(), a=slow, b=found)
     assert answers == [("a", ["slow"]), ("b", ["QUERY"])]
 
 
 async def test_without_lanes_nothing_is_asked():
-    assert await search(FaultLedger()) == []
+    assert await search(Faults()) == []
 
 
 async def raises(_: str) -> Any:
@@ -87,16 +87,16 @@ async def suicidal(_: str) -> Any:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 async def test_a_lane_that_fails_costs_the_others_nothing(lane, fault):
-    ledger = FaultLedger()
+    faults = Faults()
     started = time.monotonic()
-    assert await search(ledger, bad=lane, good=found) == [("good", ["QUERY"])]
+    assert await search(faults, bad=lane, good=found) == [("good", ["QUERY"])]
     assert time.monotonic() - started < 0.6
-    assert [(row.plugin, row.error_type) for row in ledger.faults()] == [("plugin bad", fault)]
+    assert [(row.plugin, row.error_type) for row in faults.rows()] == [("plugin bad", fault)]
 
 
 @pytest.mark.expects_faults
 async def test_a_lane_in_quarantine_is_not_asked():
-    ledger = FaultLedger()
+    faults = Faults()
     asked: list[str] = []
 
     async def broken(query: str) -> Any:
@@ -104,7 +104,7 @@ async def test_a_lane_in_quarantine_is_not_asked():
         raise ValueError
 
     for _ in range(QUARANTINE_AFTER + 2):
-        await search(ledger, bad=broken)
+        await search(faults, bad=broken)
     assert len(asked) == QUARANTINE_AFTER
 
 
@@ -117,7 +117,7 @@ async def test_our_own_cancellation_ends_the_lanes():
         finally:
             ended.set()
 
-    task = asyncio.create_task(search(FaultLedger(), 30, a=patient))
+    task = asyncio.create_task(search(Faults(), 30, a=patient))
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -9,7 +9,7 @@ import pytest
 
 from cognee_hooks import Pattern, Redactor
 from cognee_hooks.dispatch import Dispatcher
-from cognee_hooks.faults import FaultLedger
+from cognee_hooks.faults import Faults
 from cognee_hooks.registration import Registered, declare_options, register
 from cognee_hooks.registry import Registry
 from cognee_hooks.results import Command, Lane, Tool
@@ -43,7 +43,7 @@ def registered(**plugins: object) -> tuple[Registered, Registry]:
     """Register plugins, the last one asked first."""
     registry = Registry(PluginSelection(block=frozenset({"recall", "capture"})), entry_points=())
     registry.load(lambda _: None, plugins.items())
-    dispatcher = Dispatcher(registry.manager, registry.policies, FaultLedger())
+    dispatcher = Dispatcher(registry.manager, registry.policies, Faults())
     found = register(registry, dispatcher)
     dispatcher.close()
     return found, registry

@@ -419,7 +419,7 @@ async def test_arguments_of_any_shape_are_survived(host, client, tool_input):
     await host.dispatch(event)
     await host.flush(Deadline.after(5))
     assert client.entries[0]["origin_function"] == "Bash"
-    assert host.ledger.faults() == []
+    assert host.faults.rows() == []
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ async def test_a_warm_up_that_fails_is_noted_and_does_not_fault(host, client):
     client.scripts[RECALL] = fails(K.REFUSED)
     await host.dispatcher.call("cognee_session_start", event=SessionStart(session_id="claude_s1"))
     assert host.services.health.state == "offline"
-    assert host.ledger.faults() == []
+    assert host.faults.rows() == []
 
 
 async def test_lanes_of_plugins_stand_beside_memory_each_in_a_block_of_its_own(

@@ -74,7 +74,7 @@ async def test_every_captured_payload_gets_an_answer_that_the_agent_takes(
                 "additionalContext": prompt.context,
             }
         }
-    assert host.ledger.faults() == []
+    assert host.faults.rows() == []
 
 
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork"])

@@ -69,7 +69,7 @@ async def test_every_captured_payload_gets_an_answer_that_the_agent_takes(
             "hookSpecificOutput": {"hookEventName": name, "additionalContext": prompt.context}
         }
         assert "a fact" in prompt.context
-    assert host.ledger.faults() == []
+    assert host.faults.rows() == []
 
 
 def test_our_session_is_named_after_the_agents():

@@ -113,5 +113,5 @@ async def test_a_fault_of_the_adapter_is_an_empty_answer(
 
     monkeypatch.setattr(host, "dispatch", broken)
     assert await call(host, "UserPromptSubmit", payload("UserPromptSubmit")) == {}
-    [fault] = host.ledger.faults("claude-agent-sdk")
+    [fault] = host.faults.rows("claude-agent-sdk")
     assert (fault.hook, fault.error_type) == ("UserPromptSubmit", "RuntimeError")

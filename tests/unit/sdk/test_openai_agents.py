@@ -320,7 +320,7 @@ async def test_a_fault_of_the_adapter_never_reaches_the_run(
     result = await run(host, Agent(name="a", model=model, tools=[add]), "how many?")
     assert result.final_output == "three"
     assert given(model) == [["how many?"]] * 2
-    assert {row.hook for row in host.ledger.faults("openai-agents")} == {
+    assert {row.hook for row in host.faults.rows("openai-agents")} == {
         "on_agent_start",
         "on_tool_end",
         "on_agent_end",

@@ -125,7 +125,7 @@ async def test_faults_are_contained_and_counted(isolated_environment):
     for work in (broken, broken_at_once):
         assert await contained(host, "sdk", "on_end", work, Deadline.after(1)) is None
     assert contained_call(host, "sdk", "on_filter", broken_at_once) is None
-    assert {(row.plugin, row.hook, row.error_type) for row in host.ledger.faults()} == {
+    assert {(row.plugin, row.hook, row.error_type) for row in host.faults.rows()} == {
         ("sdk", "on_end", "SystemExit"),
         ("sdk", "on_end", "ValueError"),
         ("sdk", "on_filter", "ValueError"),
@@ -141,7 +141,7 @@ async def test_slow_work_is_left_at_its_deadline(isolated_environment):
     )
     assert done is None
     assert time.monotonic() - started < 5
-    assert host.ledger.faults()[0].error_type == "TimeoutError"
+    assert host.faults.rows()[0].error_type == "TimeoutError"
 
 
 async def test_the_programs_own_cancellation_passes(isolated_environment):
