@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from builtin_plugins.recall import reasons, render
-from builtin_plugins.recall.passages import Memory, memory_in
 from builtin_plugins.recall.settings import RecallSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import SessionStart, UserPromptSubmit
+from cognee_hooks.framing import DATA_NOTE
 from cognee_hooks.results import AdditionalContext, CheckResult, CheckStatus, StatusSegment
 from cognee_hooks.services.client import DatasetRef
+from cognee_hooks.services.passages import Memory
+from cognee_hooks.services.recall import recall_memory
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
@@ -163,32 +165,16 @@ class RecallPlugin:
         return self._rendered(memory)
 
     async def _ask(self, query: Redacted[str], limit: Deadline) -> Memory:
-        """Ask all datasets that this session reads; one that fails does not silence the others."""
-        read = self._context.core.read_dataset_ids
-        datasets = [DatasetRef(id=each) for each in read] or [self._dataset()]
-        asked = [self._ask_one(query, dataset, limit) for dataset in datasets]
-        answers = await asyncio.gather(*asked, return_exceptions=True)
-        memory = Memory()
-        failures: list[BaseException] = []
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                failures.append(answer)
-            else:
-                memory.add(answer)
-        if len(failures) == len(answers):
-            raise failures[0]
-        return memory
-
-    async def _ask_one(self, query: Redacted[str], dataset: DatasetRef, limit: Deadline) -> Memory:
-        items = await self._context.services.client.recall(
-            query, dataset=dataset, top_k=self._settings.top_k, deadline=limit
+        context = self._context
+        read = [DatasetRef(id=each) for each in context.core.read_dataset_ids]
+        return await recall_memory(
+            context.services.client,
+            query,
+            read or [DatasetRef(name=context.session.dataset)],
+            top_k=self._settings.top_k,
+            deadline=limit,
+            own_session=context.session.session_id,
         )
-        memory = Memory()
-        for item in items:
-            if item.source != "system":
-                own_session = self._context.session.session_id
-                memory.add(memory_in(item.body, query.value, own_session))
-        return memory
 
     async def _from_lanes(self, query: Redacted[str], limit: Deadline) -> list[AdditionalContext]:
         found: list[AdditionalContext] = []
@@ -205,7 +191,7 @@ class RecallPlugin:
         while True:
             texts, hits = render.memory_block(memory, room)
             stats = render.stats_line(hits, self._turns.with_hits + bool(hits), self._turns.total)
-            block = render.wrapped(texts, stats, render.DATA_NOTE)
+            block = render.wrapped(texts, stats, DATA_NOTE)
             size = len(block.encode())
             if size <= limit or room <= MIN_ROOM:
                 return AdditionalContext(text=block, priority=PRIORITY, hits=hits)
@@ -214,9 +200,6 @@ class RecallPlugin:
 
     def _outage(self, reason: str) -> AdditionalContext:
         return _line(render.outage_line(reason, self._context.waiting))
-
-    def _dataset(self) -> DatasetRef:
-        return DatasetRef(name=self._context.session.dataset)
 
     def _remember(self, hits: int) -> None:
         turns = self._turns

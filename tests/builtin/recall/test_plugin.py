@@ -7,11 +7,11 @@ import time
 import pytest
 
 from builtin_plugins.recall.plugin import MARGIN
-from builtin_plugins.recall.render import FOOTER
 from cognee_hooks import hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import SessionStart, UserPromptSubmit
+from cognee_hooks.framing import FOOTER
 from cognee_hooks.host import Host
 from cognee_hooks.results import CheckStatus, Lane
 from tests.support.scripted import RECALL, fails, remembers, scripted_host

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.recall.passages import Memory, memory_in
+from cognee_hooks.services.passages import Memory, memory_in
 
-SAMPLES = sorted((Path(__file__).parent / "data").glob("*/*.json"))
+SAMPLES = sorted((Path(__file__).parents[2] / "data" / "recall").glob("*/*.json"))
 ALPHA = (
     "AlphaService uses the RubyLedger for double entry. The alpha refund flow calls "
     "process_refund in alpha_pay.py."
@@ -25,7 +25,7 @@ def prompt(context: str, query: str = "what is it?", before: str = "", after: st
 
 
 def sample(name: str) -> dict:
-    return json.loads((Path(__file__).parent / "data" / f"{name}.json").read_text())
+    return json.loads((Path(__file__).parents[2] / "data" / "recall" / f"{name}.json").read_text())
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem}")

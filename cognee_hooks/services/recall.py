@@ -1,0 +1,72 @@
+"""Asks the server for memory, in all datasets that a session reads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cognee_hooks.services.passages import Memory, memory_in
+
+if TYPE_CHECKING:
+    from cognee_hooks.deadline import Deadline
+    from cognee_hooks.redaction import Redacted
+    from cognee_hooks.services.answers import DatasetRef
+    from cognee_hooks.services.api import ServerApi
+
+
+async def recall_memory(
+    client: ServerApi,
+    query: Redacted[str],
+    datasets: Sequence[DatasetRef],
+    *,
+    top_k: int,
+    deadline: Deadline,
+    own_session: str = "",
+) -> Memory:
+    """Ask all datasets at once; one that fails does not silence the others.
+
+    Args:
+        client: The server.
+        query: What to look for.
+        datasets: Where to look; at least one.
+        top_k: Passages at most, in each dataset.
+        deadline: When to give up.
+        own_session: Id of a conversation whose own passages are left out; "" leaves none out.
+
+    Returns:
+        What was found, without repetitions.
+
+    Raises:
+        ServerFailure: All of them failed; it is the failure of the first.
+    """
+    asked = [
+        _recall_one(client, query, dataset, top_k, deadline, own_session) for dataset in datasets
+    ]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    memory = Memory()
+    failures: list[BaseException] = []
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            failures.append(answer)
+        else:
+            memory.add(answer)
+    if len(failures) == len(answers):
+        raise failures[0]
+    return memory
+
+
+async def _recall_one(
+    client: ServerApi,
+    query: Redacted[str],
+    dataset: DatasetRef,
+    top_k: int,
+    deadline: Deadline,
+    own_session: str,
+) -> Memory:
+    memory = Memory()
+    for item in await client.recall(query, dataset=dataset, top_k=top_k, deadline=deadline):
+        # The server's own remarks, such as that it is still warming up.
+        if item.source != "system":
+            memory.add(memory_in(item.body, query.value, own_session))
+    return memory
