@@ -58,6 +58,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("GET", "/api/v1/sessions", sessions.list_sessions),
     Endpoint("GET", "/api/v1/sessions/{session_id}", sessions.session_detail),
     Endpoint("POST", "/api/v1/improve", sessions.run_improve, "json"),
+    Endpoint("GET", "/api/v1/activity/pipeline-runs", sessions.list_runs),
     Endpoint("POST", "/api/v1/recall", recall.recall, "json"),
     Endpoint("POST", "/api/v1/remember", documents.remember, "form"),
     Endpoint("PATCH", "/api/v1/update", documents.update, "form"),

@@ -10,6 +10,7 @@ from cognee_hooks.embedded.datasets import Datasets
 from cognee_hooks.embedded.documents import Documents
 from cognee_hooks.embedded.passages import Passages
 from cognee_hooks.embedded.recall import Recall
+from cognee_hooks.embedded.runs import Runs
 from cognee_hooks.embedded.sessions import Sessions
 
 
@@ -24,6 +25,7 @@ class Memory:
         documents: Remembered files.
         sessions: Session entries.
         recall: Answers questions.
+        runs: Improves that have ended.
     """
 
     def __init__(self, path: Path, password: str) -> None:
@@ -44,6 +46,7 @@ class Memory:
         self.documents = Documents(self.database, self.datasets, self.passages)
         self.sessions = Sessions(self.database, self.datasets, self.passages, owner)
         self.recall = Recall(self.datasets, self.passages, self.sessions)
+        self.runs = Runs(owner)
 
     def close(self) -> None:
         """Close the data file."""

@@ -6,7 +6,8 @@ The routes, their spelling and what their answers mean are those of cognee 1.6.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -23,14 +24,25 @@ from cognee_hooks.services.answers import (
     StoredEntry,
 )
 from cognee_hooks.services.entries import problem_of
+from cognee_hooks.services.improve import (
+    ImproveResult,
+    ImproveRun,
+    ImproveState,
+    newest_moment,
+    read_improve,
+    read_runs,
+    refusal,
+)
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_session_id
 from cognee_hooks.services.outcome import error_text, failure_of, stranger
-from cognee_hooks.services.wire import SMALL_BODY, Answer, Call
+from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Answer, Call
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
 
 _FIRST_VERSION_WITH_IDS = (1, 6, 5)
+_RUNS = 100
+"""Rows of the server's log of runs that are looked through for one of ours."""
 
 T = TypeVar("T")
 
@@ -40,6 +52,7 @@ class ServerApi(ABC):
 
     def __init__(self) -> None:
         self._version: tuple[int, ...] = ()
+        self._without_improve: tuple[int, ...] | None = None
 
     @abstractmethod
     async def _exchange(self, call: Call, deadline: Deadline) -> Answer:
@@ -66,7 +79,7 @@ class ServerApi(ABC):
                 raise stranger("has no health report")
             raise failure_of(answer.status, answer.document, headers=answer.headers)
         self._version = _version(found.version)
-        return Health(found.version, found.ready and answer.ok)
+        return replace(found, ready=found.ready and answer.ok)
 
     async def recall(
         self,
@@ -164,6 +177,86 @@ class ServerApi(ABC):
             error = error_text(answer.document)
             raise ServerFailure(FailureKind.REJECTED, error.text, status=answer.status)
         return _expect(answers.read_stored(answer.document), "does not say that it was stored")
+
+    async def improve(
+        self,
+        session_ids: Sequence[str],
+        *,
+        dataset: DatasetRef,
+        deadline: Deadline,
+        background: bool = True,
+    ) -> ImproveResult:
+        """Make the new entries of sessions lasting memory of a dataset.
+
+        What was promoted counts as promoted for the session, whatever the dataset: improve a
+        session into its own dataset only, or its entries are lost for it. Nothing is lost by asking
+        twice. A server that was found to have no improve is not asked again until its version
+        changes.
+
+        Args:
+            session_ids: The sessions.
+            dataset: Their dataset; made by the server where it is only a name that it lacks.
+            deadline: When to give up. The server goes on nevertheless.
+            background: Have it answered at once (``SUBMITTED``); otherwise when all is done, which
+                is seconds to minutes.
+
+        Raises:
+            ServerFailure: It failed or may have; ``SERVER_ERROR`` where the server says that the
+                promotion failed, which leaves the entries in the session.
+        """
+        if self._without_improve == self._version:
+            return ImproveResult(ImproveState.UNSUPPORTED)
+        body: dict[str, Any] = {}
+        _put(body, "session_ids", "sessionIds", [safe_session_id(each) for each in session_ids])
+        _put(body, "run_in_background", "runInBackground", background)
+        identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
+        if identifier:
+            _put(body, "dataset_id", "datasetId", identifier)
+        else:
+            _put(body, "dataset_name", "datasetName", safe_dataset_name(dataset.name))
+        call = Call(
+            method="POST",
+            path="/api/v1/improve",
+            json=body,
+            repeatable=False,
+            limit=SMALL_BODY if background else BODY_LIMIT,
+        )
+        try:
+            answer = await self._ask(call, deadline)
+        except ServerFailure as failure:
+            refused = refusal(failure)
+            if refused is None:
+                raise
+            if refused.state is ImproveState.UNSUPPORTED:
+                self._without_improve = self._version
+            return refused
+        return _expect(read_improve(answer.document), "is a web page")
+
+    async def improve_runs(self, deadline: Deadline, *, dataset_id: str = "") -> list[ImproveRun]:
+        """Return the improves that ended lately, newest first; it is how a background one is told.
+
+        Args:
+            deadline: When to give up.
+            dataset_id: Restrict it to a dataset that the account can read, so that the runs of
+                others do not push ours off the page.
+
+        Raises:
+            ServerFailure: It failed; ``NOT_FOUND`` where the server keeps no such log.
+        """
+        wanted = f"&dataset_id={canonical_uuid(dataset_id)}" if canonical_uuid(dataset_id) else ""
+        path = f"/api/v1/activity/pipeline-runs?limit={_RUNS}{wanted}"
+        answer = await self._ask(Call(method="GET", path=path), deadline)
+        return _expect(read_runs(answer.document), "is no list of runs")
+
+    async def newest_run(self, deadline: Deadline) -> float:
+        """Return when the newest run of any kind was logged, in epoch seconds of the server.
+
+        Raises:
+            ServerFailure: It failed; ``NOT_FOUND`` where the server keeps no such log.
+        """
+        path = "/api/v1/activity/pipeline-runs?limit=1"
+        answer = await self._ask(Call(method="GET", path=path, limit=SMALL_BODY), deadline)
+        return _expect(newest_moment(answer.document), "is no list of runs")
 
     async def session(self, session_id: str, deadline: Deadline) -> SessionDetail:
         """Read a session: totals, and the last 20 entries of each kind.

@@ -34,6 +34,7 @@ class Capabilities:
         embedding_totals: Session rows hold what embeddings cost.
         always_finds: A recall of anything from a dataset with content finds something.
         finds_unimproved: Recall finds session entries before improve.
+        holds_improves: An improve takes long enough for others to be turned away meanwhile.
     """
 
     binds_sessions: bool = True
@@ -48,10 +49,11 @@ class Capabilities:
     embedding_totals: bool = True
     always_finds: bool = True
     finds_unimproved: bool = False
+    holds_improves: bool = True
 
 
 CAPABILITIES = {
-    "embedded": Capabilities(always_finds=False, finds_unimproved=True),
+    "embedded": Capabilities(always_finds=False, finds_unimproved=True, holds_improves=False),
     "cognee-1.6.0": Capabilities(
         binds_sessions=False,
         entry_dataset_with_dot=200,

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from cognee_hooks.embedded.call import Call
+from cognee_hooks.embedded.clock import utc_now
 from cognee_hooks.embedded.datasets import Dataset, storable_name
 from cognee_hooks.embedded.entries import parse
 from cognee_hooks.embedded.errors import detail, no_dataset_given, plain, validation
@@ -63,8 +64,27 @@ def run_improve(memory: Memory, call: Call) -> dict[str, Any]:
     background = fields.flag("run_in_background", default=False)
     fields.check(call.body)
     dataset = _target(memory, dataset_id, name)
+    started_at = utc_now()
     with memory.database.transaction():
-        return improve(memory.sessions, dataset, session_ids, background=background)
+        done = improve(memory.sessions, dataset, session_ids, background=background)
+    memory.runs.add(
+        dataset,
+        session_ids,
+        started_at=started_at,
+        outcome="noop" if done["status"] == "skipped" else "succeeded",
+        background=background,
+    )
+    return done
+
+
+def list_runs(memory: Memory, call: Call) -> list[dict[str, Any]]:
+    """``GET /api/v1/activity/pipeline-runs``: improves that have ended, newest first."""
+    limit = call.query_number("limit", 50, 1, 500)
+    offset = call.query_number("offset", 0, 0, _MAX_OFFSET)
+    dataset_id = call.query_id("dataset_id") if "dataset_id" in call.query else None
+    if dataset_id:
+        memory.datasets.get(dataset_id, "read")
+    return memory.runs.page(limit, offset, dataset_id)
 
 
 def _target(memory: Memory, dataset_id: str | None, name: str | None) -> Dataset:

@@ -88,3 +88,22 @@ def test_an_unknown_dataset_id_is_403(api: httpx.Client):
     answer = improve(api, dataset_id=str(uuid.uuid4()), session_ids=["s"])
     assert answer.status_code == 403
     assert error_name(answer) == "PermissionDeniedError"
+
+
+def test_the_log_of_runs_says_how_an_improve_of_a_session_ended(api: httpx.Client, name: str):
+    post_entry(api, question("Where is the MikeTable?", "In mike.sql"), name, name)
+    dataset = improve(api, dataset_name=name, session_ids=[name]).json()["dataset_id"]
+    path = "/api/v1/activity/pipeline-runs"
+    rows = api.get(path, params={"dataset_id": dataset, "limit": 50}).json()
+    (row,) = (row for row in rows if row["operation_name"] == "improve")
+    assert (row["session_id"], row["outcome"], row["dataset_id"]) == (name, "succeeded", dataset)
+    assert row["started_at"] <= row["ended_at"]
+    assert len(api.get(path, params={"limit": 1}).json()) == 1
+    assert api.get(path, params={"limit": 0}).status_code == 400
+    assert api.get(path, params={"dataset_id": str(uuid.uuid4())}).status_code == 403
+
+
+def test_the_log_of_runs_knows_an_improve_that_did_nothing(api: httpx.Client, name: str):
+    dataset = improve(api, dataset_name=name, session_ids=[]).json()["dataset_id"]
+    rows = api.get("/api/v1/activity/pipeline-runs", params={"dataset_id": dataset}).json()
+    assert {row["outcome"] for row in rows if row["operation_name"] == "improve"} == {"noop"}
