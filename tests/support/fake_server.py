@@ -87,16 +87,22 @@ Behaviour = Callable[[Connection, Request], Awaitable[None]]
 
 
 class FakeServer:
-    """An HTTP server whose answers a test writes."""
+    """An HTTP server whose answers a test writes.
 
-    def __init__(self) -> None:
+    Args:
+        port: Port to listen on; 0 takes a free one.
+        reuse_port: Whether somebody else may keep the port for it while it does not run.
+    """
+
+    def __init__(self, port: int = 0, *, reuse_port: bool = False) -> None:
         self.requests: list[Request] = []
         self.connections = 0
         self._behaviours: dict[str, Behaviour] = {}
         self._always: Behaviour | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
-        self.port = 0
+        self.port = port
+        self._reuse_port = reuse_port or None
 
     @property
     def url(self) -> str:
@@ -116,7 +122,9 @@ class FakeServer:
         return [request.path for request in self.requests]
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(
+            self._accept, "127.0.0.1", self.port, reuse_port=self._reuse_port
+        )
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

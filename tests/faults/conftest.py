@@ -1,0 +1,28 @@
+"""Counts what the rounds of a test run came to, and prints it at its end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.rounds import Tally
+
+TALLY = pytest.StashKey[Tally]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TALLY] = Tally()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tally = terminalreporter.config.stash[TALLY]
+    if not tally:
+        return
+    terminalreporter.section("fault suite")
+    for name in sorted(tally, key=lambda each: (each.startswith("fault: "), each)):
+        terminalreporter.write_line(f"{name:30} {tally[name]:6}")
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Tally:
+    """What all rounds came to so far."""
+    return request.config.stash[TALLY]

@@ -1,0 +1,116 @@
+"""One round: sessions are played while things go wrong; then all has to be well again."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+from tests.faults.kinds import KINDS
+from tests.faults.script import Missing, Script, compare, draw_script, stored
+from tests.faults.world import UNLIMITED, World
+
+RECOVERY_SECONDS = 45.0
+POLL_SECONDS = 0.1
+RESCUE_SECONDS = 2.0
+OTHERS = "claude_rescue-"
+"""Beginning of the ids of sessions that nothing is captured in."""
+
+Tally = Counter[str]
+"""Rounds, entries and so on, and how often each kind of fault was drawn."""
+
+
+class RoundFailed(AssertionError):
+    """A round did not end as it has to; the message holds its seed and what happened in it."""
+
+
+async def play_round(world: World, seed: int, tally: Tally) -> None:
+    """Play one round.
+
+    Args:
+        world: The machine.
+        seed: Decides all that is left to chance; the rest is left to the machine.
+        tally: Where it is counted.
+
+    Raises:
+        RoundFailed: Entries are lost, doubled, foreign or out of order, or something hangs.
+    """
+    random = Random(seed)
+    kinds = random.sample(sorted(KINDS), random.choice((1, 1, 1, 2, 2, 3)))
+    sessions = random.choice((1, 1, 2, 3))
+    scripts = [draw_script(random, f"r{seed}-{number}") for number in range(sessions)]
+    del world.timeline[:]
+    world.note(f"round {seed}: {', '.join(kinds)}")
+    try:
+        await _disturbed(world, random, kinds, scripts)
+        world.note("all is well from here on")
+        waiting = await recovered(world, scripts)
+    except AssertionError as error:
+        happened = "\n".join([*world.timeline, world.log_tail()])
+        raise RoundFailed(f"round {seed} ({', '.join(kinds)}): {error}\n{happened}") from error
+    tally["rounds"] += 1
+    tally["sessions"] += len(scripts)
+    tally["entries"] += sum(len(script.expected) for script in scripts)
+    tally["still buffered"] += waiting
+    tally.update({f"fault: {kind}": 1 for kind in kinds})
+
+
+async def _disturbed(
+    world: World, random: Random, kinds: Sequence[str], scripts: Sequence[Script]
+) -> None:
+    """Play sessions while things go wrong, and set right what can be."""
+    # Each has its own chance, so that none of them depends on how far another one has come.
+    work = [KINDS[kind](world, Random(random.random())) for kind in kinds]
+    work += [world.play(script, Random(random.random())) for script in scripts]
+    async with asyncio.TaskGroup() as group:
+        for each in work:
+            group.create_task(each)
+    world.limit_files(UNLIMITED)
+    world.doubt_unwritten()
+    world.signal_daemons(signal.SIGCONT)
+    world.server.go_on()
+    await world.server.start()
+    await world.server.behave()
+
+
+async def recovered(world: World, scripts: Sequence[Script]) -> int:
+    """Wait until everything is at the server, and return how many entries still wait.
+
+    Raises:
+        Mismatch: Something is lost, doubled, foreign, or out of order.
+    """
+    until = time.monotonic() + RECOVERY_SECONDS
+    rescue = time.monotonic()
+    while True:
+        if time.monotonic() >= rescue:
+            await world.rescue()
+            rescue = time.monotonic() + RESCUE_SECONDS
+        status = await world.ask() or {}
+        try:
+            check(world, scripts)
+            if status.get("kept") == 0:
+                return 0
+        except Missing:
+            if time.monotonic() > until:
+                world.note(f"status: {status}")
+                raise
+        assert time.monotonic() < until, f"events are kept for ever: {status}"
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def check(world: World, scripts: Sequence[Script]) -> None:
+    """Compare what is at the server with what was captured.
+
+    Raises:
+        Mismatch: Something is lost, doubled, foreign, or out of order.
+    """
+    held = world.server.entries()
+    for script in scripts:
+        found = [stored(entry) for entry in held.get(script.session_id, [])]
+        compare(script.expected, found, 0)
+    ours = {script.session_id for script in world.scripts}
+    foreign = [name for name in held if name not in ours]
+    assert not foreign, f"sessions that nobody had: {foreign}"
