@@ -12,7 +12,7 @@ from cognee_hooks.faults import Faults, innermost
 from cognee_hooks.guard import attempt_await
 
 CORE = "core"
-"""Owner of the host's own tasks, such as watching the server; they end when the host closes."""
+"""Owner of the host's own tasks, such as watching the server."""
 HOOKS = "hooks"
 """Owner of hook calls that nobody waits for; they have a budget, and a closing host waits."""
 
@@ -21,23 +21,29 @@ class Background:
     """The background tasks of one host.
 
     A task belongs to a plugin; what it raises counts as a fault of that plugin. Tasks are waited
-    for when the host closes, up to its deadline.
+    for when the host closes, up to its deadline; those that last, such as timers, are not.
     """
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._lasting: set[asyncio.Task[None]] = set()
         self._closing = False
 
     def attach(self) -> None:
         """Run all work on the event loop that runs now."""
         self._loop = asyncio.get_running_loop()
 
-    def spawn(self, owner: str, work: Coroutine[Any, Any, Any]) -> None:
+    def spawn(self, owner: str, work: Coroutine[Any, Any, Any], *, lasting: bool = False) -> None:
         """Start work, from the event loop or from a plugin's own thread.
 
         Once the host is closing, the work is refused and closed unrun.
+
+        Args:
+            owner: The plugin.
+            work: What to do.
+            lasting: It goes on for as long as the host lives, so nobody waits for it.
 
         Raises:
             TypeError: It is no coroutine.
@@ -52,16 +58,16 @@ class Background:
             if not self._closing:
                 raise RuntimeError("background work needs the event loop of a started host")
         elif loop is here:
-            self._start(owner, work)
+            self._start(owner, work, lasting)
         else:
-            loop.call_soon_threadsafe(self._start, owner, work)
+            loop.call_soon_threadsafe(self._start, owner, work, lasting)
 
     async def settle(self, deadline: Deadline) -> bool:
-        """Wait for the plugins' tasks, and for those that they start; tells whether all ended.
+        """Wait for the tasks, and for those that they start; tells whether all ended.
 
-        The core's own tasks, such as watching the server, go on until ``close``.
+        Those that last go on until ``close``.
         """
-        while pending := [task for task in self._tasks if task.get_name() != CORE]:
+        while pending := self._tasks - self._lasting:
             if deadline.expired:
                 return False
             await asyncio.wait(pending, timeout=deadline.remaining())
@@ -76,13 +82,16 @@ class Background:
             await asyncio.wait(set(self._tasks), timeout=GRACE)
         return len(self._tasks)
 
-    def _start(self, owner: str, work: Coroutine[Any, Any, Any]) -> None:
+    def _start(self, owner: str, work: Coroutine[Any, Any, Any], lasting: bool) -> None:
         if self._closing:
             work.close()
             return
         task = asyncio.create_task(self._run(owner, work), name=owner)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        if lasting:
+            self._lasting.add(task)
+            task.add_done_callback(self._lasting.discard)
         # A task that is cancelled before its first step never gets to what it was to await.
         task.add_done_callback(lambda _: work.close())
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs
 from cognee_hooks.faults import DropReason, NoticeLevel
-from cognee_hooks.results import Lane, StoreReceipt, StoreRequest
+from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest
 
 if TYPE_CHECKING:
     from cognee_hooks.core_settings import CoreSettings
     from cognee_hooks.redaction import Redacted
     from cognee_hooks.services.bundle import Services
+    from cognee_hooks.services.ledger import Ledger
     from cognee_hooks.services.session_state import SessionState
     from cognee_hooks.settings import Settings
 
@@ -62,8 +63,12 @@ class HostPort(Protocol):
         """See `PluginContext.store`."""
         ...
 
-    def spawn(self, plugin: str, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, plugin: str, work: Coroutine[Any, Any, None], *, lasting: bool) -> None:
         """See `PluginContext.spawn`."""
+        ...
+
+    def report_waiting(self, plugin: str, count: int) -> None:
+        """See `PluginContext.report_waiting`."""
         ...
 
     async def search_lanes(self, query: str, deadline: Deadline) -> list[tuple[Lane, list[str]]]:
@@ -89,6 +94,7 @@ class PluginContext:
         core: The core's own options.
         services: Server client, health, breaker, paths.
         state: This plugin's small state of this session, kept on disk between processes.
+        ledger: What was done in each session; see `record`.
         log: Logger for technical lines; never log a payload.
         clock: Monotonic seconds.
         now: Epoch seconds.
@@ -100,6 +106,7 @@ class PluginContext:
     core: CoreSettings
     services: Services
     state: SessionState
+    ledger: Ledger
     log: logging.Logger
     _host: HostPort = field(repr=False)
     _settings: Settings = field(repr=False)
@@ -142,12 +149,62 @@ class PluginContext:
         """Hand over a captured entry; see ``cognee_store_entry``."""
         return await self._host.store(request)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None], *, lasting: bool = False) -> None:
         """Run work in the background of the session; it is waited for when the session ends.
 
         An exception of it counts as a fault of this plugin.
+
+        Args:
+            work: What to do.
+            lasting: It goes on for as long as the session lives, such as a timer: it is not waited
+                for, and cancelled at the end.
         """
-        self._host.spawn(self.plugin, work)
+        self._host.spawn(self.plugin, work, lasting=lasting)
+
+    def report_waiting(self, count: int) -> None:
+        """Say how many captured entries of this session this plugin keeps on disk for later.
+
+        They show as waiting everywhere, and the session lives on until they are sent.
+        """
+        self._host.report_waiting(self.plugin, count)
+
+    def record(
+        self,
+        act: Act,
+        what: str = "",
+        *,
+        content: str | bytes | None = None,
+        count: int = 1,
+        seconds: float | None = None,
+        session_id: str = "",
+    ) -> None:
+        """Add a row to the ledger of a session. Never raises for a full or broken disk.
+
+        Args:
+            act: What was done.
+            what: With what or why, in a word or two: kind of entry, lane, reason. Never text of the
+                user's.
+            content: What it was done with; only its size and a keyed hash are kept.
+            count: How often.
+            seconds: What it cost.
+            session_id: Another session than this one.
+        """
+        self.ledger.record(
+            session_id or self.session.session_id,
+            act,
+            what or self.plugin,
+            content=content,
+            count=count,
+            seconds=seconds,
+        )
+
+    def totals(self, session_id: str = "") -> Mapping[Act, int]:
+        """Return how often each act was done in a session since it began, in all processes.
+
+        Args:
+            session_id: Another session than this one.
+        """
+        return self.ledger.totals(session_id or self.session.session_id)
 
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Show the person at the agent one line, once a session."""

@@ -251,21 +251,26 @@ def cognee_status_segments(deadline: Deadline) -> Any:
 @hookspec(
     Kind.FIRST,
     budget=0.005,
-    on_fault="the next plugin is asked; without a renderer there is no status line",
+    on_fault="the next plugin is asked; if all fail, the line names server and dataset only",
     result=str,
 )
-def cognee_render_status(segments: list[StatusSegment], max_width: int, deadline: Deadline) -> Any:
+def cognee_render_status(
+    segments: list[StatusSegment], max_width: int, colour: bool, deadline: Deadline
+) -> Any:
     """Render the status line.
 
     Called at each rendering with all segments, highest priority first.
 
     Args:
-        segments: What the plugins contributed.
+        segments: What the plugins contributed, each on one line and without control characters.
         max_width: Terminal cells.
+        colour: Whether the agent shows colours and the person wants them. The only control
+            characters that stay in the line are sequences that set colours and styles
+            (``ESC [ ... m``), and these only where this is True.
         deadline: Ends 5 ms after the call.
 
     Returns:
-        One line without control characters, or None to leave it to the next plugin.
+        One line, or None to leave it to the next plugin.
     """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 import time
@@ -31,18 +32,27 @@ from cognee_hooks.events import (
 )
 from cognee_hooks.faults import DropReason, Drops, Faults, NoticeLevel, Notices
 from cognee_hooks.identity import Credentials
-from cognee_hooks.injection import clean, join_sections, strip_injected
+from cognee_hooks.injection import join_sections, strip_injected
 from cognee_hooks.lanes import search_lanes
 from cognee_hooks.outcomes import Called
+from cognee_hooks.recording import record_captured, record_delivered, record_injected
 from cognee_hooks.redaction import Redacted, RedactionPipeline
 from cognee_hooks.registration import Registered, declare_options, register
 from cognee_hooks.registry import Registry
-from cognee_hooks.results import Lane, StatusSegment, StoreReceipt, StoreRequest, StoreState
+from cognee_hooks.results import (
+    Act,
+    Lane,
+    StoreReceipt,
+    StoreRequest,
+    StoreState,
+)
 from cognee_hooks.services.bundle import Services, make_services
+from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.names import safe_session_id
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.session_state import SessionState
 from cognee_hooks.settings import Settings
+from cognee_hooks.status import render_status
 from cognee_hooks.writer import DirectWriter
 
 if TYPE_CHECKING:
@@ -56,6 +66,8 @@ SETTLE_SECONDS = 1.0
 """Share of the session-end budget in which captures that are still being redacted may finish."""
 DRAIN_SECONDS = 20.0
 """Longest that one background attempt to empty the queue goes on."""
+PROGRESS_SECONDS = 1.0
+"""So long a closing host waits for a plugin to send the next of the entries that it keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +132,7 @@ class Host:
         self.notices = Notices()
         # Replaced by whoever has a line to the person.
         self.dialogs: Dialogs = NoDialogs()
+        self.ledger = Ledger(self.paths.ledger_dir, agent, self.paths.key_file)
         self.drops = Drops()
         self.faults = Faults(on_quarantine=self._quarantined)
         self.registry = Registry(
@@ -151,20 +164,25 @@ class Host:
         self.writer = DirectWriter(
             self.services.client,
             self.services.health,
-            self.drops.count,
+            self.drop,
             request_seconds=self.core.request_timeout_ms / 1000,
             limit=self.core.buffer_limit,
             clock=clock,
+            sent=lambda request: record_delivered(self.ledger, request),
         )
+        self._reported: dict[str, int] = {}
+        self._changed = asyncio.Event()
 
     # -- life ------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Begin background work: watching the server's health."""
         self.background.attach()
+        self.ledger.sweep()
         self.services.health.subscribe(self._server_state_changed)
         health = self.services.health
-        self.background.spawn(CORE, health.run(pending=lambda: self.waiting > 0, ready=self._drain))
+        watching = health.run(pending=lambda: self.waiting > 0, ready=self._drain)
+        self.background.spawn(CORE, watching, lasting=True)
 
     async def close(self, deadline: Deadline) -> int:
         """End the session's work.
@@ -173,10 +191,10 @@ class Host:
             deadline: Until when captures may still be sent.
 
         Returns:
-            How many captured entries could not be sent.
+            How many captured entries are gone, since they could not be sent and nobody keeps them.
         """
-        self.services.health.stop()
         await self.flush(deadline)
+        self.services.health.stop()
         lost = self.writer.abandon()
         await self.background.close()
         await self.services.client.aclose()
@@ -190,6 +208,7 @@ class Host:
         await self.background.settle(deadline.within(deadline.remaining() / 2))
         if self.writer.waiting:
             await self.writer.drain(deadline)
+        await self._until_sent(deadline)
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -211,10 +230,10 @@ class Host:
         event = replace(event, prompt=strip_injected(event.prompt))
         called = await self._call("cognee_user_prompt_submit", event, deadline)
         sections = _flat(called.value)
-        return PromptAnswer(
-            context=join_sections(sections, self.session.max_context_bytes),
-            hits=sum(section.hits for section in sections),
-        )
+        context = join_sections(sections, self.session.max_context_bytes)
+        if not event.replayed:
+            record_injected(self.ledger, self.session.session_id, called, context)
+        return PromptAnswer(context, sum(section.hits for section in sections))
 
     async def post_tool_use(self, event: PostToolUse) -> None:
         """A tool call succeeded."""
@@ -263,14 +282,21 @@ class Host:
         await handlers[type(event)](event)
         return None
 
-    async def status_line(self, max_width: int = 120) -> str:
-        """Return the status line, or "" where no plugin renders one."""
-        called = await self.dispatcher.call("cognee_status_segments")
-        segments: list[StatusSegment] = sorted(_flat(called.value), key=lambda each: -each.priority)
-        line = await self.dispatcher.call(
-            "cognee_render_status", segments=segments, max_width=max_width
+    async def status_line(self, max_width: int = 120, *, colour: bool = False) -> str:
+        """Return the status line, or "" where no plugin renders one.
+
+        Args:
+            max_width: Terminal cells.
+            colour: Whether to use colours.
+        """
+        renderers = self.registry.manager.hook.cognee_render_status.get_hookimpls()
+        least = f"cognee: {self.mode.backend} · {self.session.dataset}"
+        return await render_status(
+            self.dispatcher,
+            max_width=max_width,
+            colour=colour,
+            otherwise=least if renderers else "",
         )
-        return " ".join(clean(line.value or "").split())
 
     # -- what plugins use (HostPort) -------------------------------------------------------------
 
@@ -284,7 +310,17 @@ class Host:
     @property
     def waiting(self) -> int:
         """Entries that are captured and not yet at the server."""
+        return self.volatile + sum(self._reported.values())
+
+    @property
+    def volatile(self) -> int:
+        """Entries of these that no plugin keeps on disk, so that they end with this process."""
         return self.writer.waiting
+
+    def report_waiting(self, plugin: str, count: int) -> None:
+        """Learn how many entries a plugin keeps; see `PluginContext.report_waiting`."""
+        self._reported[plugin] = max(count, 0)
+        self._changed.set()
 
     async def redact(
         self, value: T, *, max_bytes: int | None = None, flatten: bool = False
@@ -303,6 +339,7 @@ class Host:
         """Hand a captured entry to the plugin that takes charge of it, or to the core's writer."""
         if not isinstance(request.entry, Redacted):
             raise TypeError("only redacted entries are stored")
+        record_captured(self.ledger, request)
         called = await self.dispatcher.call("cognee_store_entry", request=request)
         receipt: StoreReceipt | None = called.value
         if receipt is None:
@@ -312,9 +349,9 @@ class Host:
             self.say(f"Cognee memory: a captured entry was dropped ({receipt.reason}).")
         return receipt
 
-    def spawn(self, plugin: str, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, plugin: str, work: Coroutine[Any, Any, None], *, lasting: bool = False) -> None:
         """Run work of a plugin in the background."""
-        self.background.spawn(plugin, work)
+        self.background.spawn(plugin, work, lasting=lasting)
 
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Queue one line for the person at the agent."""
@@ -323,16 +360,27 @@ class Host:
     def drop(self, reason: DropReason) -> None:
         """Count a payload that is not kept."""
         self.drops.count(reason)
+        self.ledger.record(self.session.session_id, Act.DROPPED, reason.value)
 
     # -- inside ----------------------------------------------------------------------------------
 
     async def _call(self, hook: str, event: object, deadline: Deadline | None = None) -> Called:
         return await self.dispatcher.call(hook, deadline=deadline, event=event)
 
+    async def _until_sent(self, deadline: Deadline) -> None:
+        """Wait until plugins have sent what they keep, as long as the server takes it."""
+        while any(self._reported.values()) and self.services.health.state in {"ok", "unknown"}:
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(deadline.within(PROGRESS_SECONDS).remaining()):
+                    await self._changed.wait()
+            except TimeoutError:
+                return
+
     def _drain(self) -> None:
         if not self.writer.sending and self.services.health.state != "offline":
             limit = Deadline.after(DRAIN_SECONDS, self._clock)
-            self.background.spawn(CORE, self.writer.drain(limit))
+            self.background.spawn(CORE, self.writer.drain(limit), lasting=True)
 
     def _server_state_changed(self, event: ServerStateChanged) -> None:
         self.background.spawn(HOOKS, self._call("cognee_server_state_changed", event))
@@ -363,6 +411,7 @@ class Host:
             core=self.core,
             services=self.services,
             state=SessionState.of(self.paths.sessions_dir, self.session.session_id, plugin),
+            ledger=self.ledger,
             log=logging.getLogger(f"cognee_hooks.plugins.{plugin}"),
             clock=self._clock,
             _host=self,

@@ -25,15 +25,17 @@ class AdditionalContext:
         priority: Sections are ordered by it, highest first; equal ones by plugin order. Where the
             agent's limit is short, the lowest go first.
         hits: Memory items inside, for the status line.
+        lane: Where it comes from, for the ledger; the plugin's name where "".
     """
 
     text: str
     priority: int = 0
     hits: int = 0
+    lane: str = ""
 
     def __post_init__(self) -> None:
         """Refuse fields of a wrong type."""
-        require(self, str, "text")
+        require(self, str, "text", "lane")
         require(self, int, "priority", "hits")
 
 
@@ -42,17 +44,24 @@ class StatusSegment:
     """One part of the status line.
 
     Attributes:
-        text: A few words, one line.
-        priority: Position, highest first; where the line is too long the lowest go first.
+        text: A few words, one line, without colours.
+        priority: Position, highest first; where the line is too long the lowest go first. The
+            default renderer never leaves out what has 90 or more.
+        shorter: What to say instead where the line is too long, the longest first. Only after the
+            last of them the segment is left out.
     """
 
     text: str
     priority: int = 0
+    shorter: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse fields of a wrong type."""
         require(self, str, "text")
         require(self, int, "priority")
+        require(self, tuple, "shorter")
+        if not all(isinstance(each, str) for each in self.shorter):
+            raise TypeError("StatusSegment.shorter must hold str only")
 
 
 class CheckStatus(StrEnum):
@@ -84,6 +93,33 @@ class CheckResult:
         """Refuse fields of a wrong type."""
         require(self, str, "name", "detail", "remedy")
         require(self, CheckStatus, "status")
+
+
+class Act(StrEnum):
+    """What is done with a captured or recalled text; the ledger counts each by session."""
+
+    CAPTURED = "captured"
+    """An entry was handed over to be stored."""
+    REDACTED = "redacted"
+    """A secret in such an entry was replaced by its label."""
+    BUFFERED = "buffered"
+    """It could not be sent at once and waits on disk."""
+    DELIVERED = "delivered"
+    """The server took it at the first try."""
+    REPLAYED = "replayed"
+    """The server took it later."""
+    DEDUPLICATED = "deduplicated"
+    """The server had it already, although the answer that said so was lost."""
+    DROPPED = "dropped"
+    """It is gone; the reason is told."""
+    QUARANTINED = "quarantined"
+    """The server refuses it for good; it was put aside."""
+    INJECTED = "injected"
+    """Text went into the model's context."""
+    COMPACTED = "compacted"
+    """An anchor was made before the agent compacted its transcript."""
+    SYNCED = "synced"
+    """What the session holds was submitted to the graph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +275,9 @@ class Agent(Protocol):
         max_context_bytes: UTF-8 bytes of injected text that the agent takes whole.
         events: The agent's own names of the events that we are called for, in the order of a
             session.
+
+    An adapter may have ``shows_colour = True`` where the agent shows colours in its status line;
+    without it the line is plain text.
     """
 
     name: str

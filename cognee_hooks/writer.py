@@ -44,6 +44,7 @@ class DirectWriter:
         request_seconds: Budget of one write; the server may take longer and still store the entry.
         limit: Entries kept while the server is away; beyond it the oldest is dropped.
         clock: Monotonic seconds.
+        sent: Told of each entry that the server has taken.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class DirectWriter:
         request_seconds: float,
         limit: int,
         clock: Clock,
+        sent: Callable[[StoreRequest], None] = lambda _: None,
     ) -> None:
         self._client = client
         self._health = health
@@ -62,6 +64,7 @@ class DirectWriter:
         self._request_seconds = request_seconds
         self._limit = limit
         self._clock = clock
+        self._sent = sent
         self._queue: deque[StoreRequest] = deque()
         self._sending = asyncio.Lock()
         self._stored = 0
@@ -133,6 +136,7 @@ class DirectWriter:
             return self._failed(request, failure)
         self._health.note(None)
         self._stored += 1
+        self._sent(request)
         self._remove(request)
         return True
 

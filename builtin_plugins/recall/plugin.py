@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from builtin_plugins.recall import reasons, render
-from builtin_plugins.recall.settings import RecallSettings
+from builtin_plugins.recall.settings import Counts, RecallSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import SessionStart, UserPromptSubmit
@@ -28,6 +28,8 @@ too; of a short budget a quarter."""
 MIN_ROOM = 100
 """Characters below which no memory is worth telling."""
 PRIORITY = 100
+KEPT = 90
+"""Priority of what a status line never leaves out."""
 WARM_UP_QUERY = "session start"
 
 
@@ -37,7 +39,8 @@ class _Turns:
 
     total: int = 0
     with_hits: int = 0
-    last_hits: int = 0
+    last_graph: int = 0
+    last_code: int = 0
 
 
 class RecallPlugin:
@@ -47,9 +50,8 @@ class RecallPlugin:
         self._context = context
         self._settings = context.settings(RecallSettings)
         known = context.state.read()
-        self._turns = _Turns(
-            *(_count(known.get(name)) for name in ("total", "with_hits", "last_hits"))
-        )
+        names = (each.name for each in fields(_Turns))
+        self._turns = _Turns(*(_count(known.get(name)) for name in names))
 
     @hookimpl
     async def cognee_session_start(self, event: SessionStart, deadline: Deadline) -> None:
@@ -89,22 +91,26 @@ class RecallPlugin:
         server, lanes = await asyncio.gather(
             self._from_server(query, limit), self._from_lanes(query, limit)
         )
-        self._remember(server.hits + sum(each.hits for each in lanes))
-        return [each for each in (server, *lanes) if each.text]
+        section = self._outage(server) if isinstance(server, str) else server
+        self._remember(section.hits, sum(each.hits for each in lanes), failed=section is not server)
+        return [each for each in (section, *lanes) if each.text]
 
     @hookimpl
     def cognee_status_segments(self) -> list[StatusSegment]:
         """Tell how useful memory has been."""
-        turns = self._turns
-        if not turns.total:
+        turns, counts = self._turns, self._settings.status_counts
+        if not turns.total or counts is Counts.OFF:
             return []
+        if counts is Counts.FULL:
+            text = f"recall {turns.last_graph}g/{turns.last_code}c"
+            return [StatusSegment(text=text, priority=KEPT)]
         use = (
             f"{turns.with_hits}/{turns.total} turns had hits this session"
             if turns.with_hits
             else f"memory warming up ({turns.total} turns)"
         )
         return [
-            StatusSegment(text=f"{turns.last_hits} memory hits", priority=50),
+            StatusSegment(text=f"{turns.last_graph + turns.last_code} memory hits", priority=50),
             StatusSegment(text=use, priority=40),
         ]
 
@@ -134,16 +140,17 @@ class RecallPlugin:
     def _on(self) -> bool:
         return self._settings.enabled and self._context.core.capture
 
-    async def _from_server(self, query: Redacted[str], limit: Deadline) -> AdditionalContext:
+    async def _from_server(self, query: Redacted[str], limit: Deadline) -> AdditionalContext | str:
+        """Return what the server remembers, or in a few words why it could not be asked."""
         services = self._context.services
         if services.breaker.state == "open":
-            return self._outage(reasons.BREAKER_OPEN)
+            return reasons.BREAKER_OPEN
         if services.health.state == "offline":
             services.health.probe_soon()
-            return self._outage(reasons.OFFLINE)
+            return reasons.OFFLINE
         # Only now, because whoever is let through has to report how it went.
         if not services.breaker.allow():
-            return self._outage(reasons.BREAKER_OPEN)
+            return reasons.BREAKER_OPEN
         try:
             memory = await self._ask(query, limit)
         except ServerFailure as failure:
@@ -151,7 +158,7 @@ class RecallPlugin:
             services.health.note(failure)
             if reason:
                 services.breaker.failure(failure.kind)
-                return self._outage(reason)
+                return reason
             memory = Memory()
         else:
             services.health.note(None)
@@ -181,7 +188,9 @@ class RecallPlugin:
         for lane, texts in await self._context.search_lanes(query.value, limit):
             block = render.lane_block(lane.name, texts, self._settings.max_chars)
             found.append(
-                AdditionalContext(text=block.text, priority=lane.priority, hits=block.hits)
+                AdditionalContext(
+                    text=block.text, priority=lane.priority, hits=block.hits, lane=lane.name
+                )
             )
         return found
 
@@ -201,14 +210,14 @@ class RecallPlugin:
     def _outage(self, reason: str) -> AdditionalContext:
         return _line(render.outage_line(reason, self._context.waiting))
 
-    def _remember(self, hits: int) -> None:
+    def _remember(self, graph: int, code: int, *, failed: bool) -> None:
         turns = self._turns
-        turns.last_hits = hits
-        turns.with_hits += bool(hits)
+        # A recall that failed says nothing about memory, so the line keeps what it said before.
+        if code or not failed:
+            turns.last_graph, turns.last_code = graph, code
+        turns.with_hits += bool(graph + code)
         try:
-            self._context.state.write(
-                {"total": turns.total, "with_hits": turns.with_hits, "last_hits": turns.last_hits}
-            )
+            self._context.state.write(asdict(turns))
         except OSError as error:
             self._context.log.warning("turn counters not saved: %s", type(error).__name__)
 

@@ -169,9 +169,11 @@ class LiveSession:
         await asyncio.wait({self._ready})
         return self.host
 
-    async def status_line(self, max_width: int) -> str:
+    async def status_line(self, max_width: int, *, colour: bool) -> str:
         """Return the status line; "" while the session is being made."""
-        return await self.host.status_line(max_width) if self.host is not None else ""
+        if self.host is None:
+            return ""
+        return await self.host.status_line(max_width, colour=colour)
 
     def fits(self, environ: Mapping[str, str]) -> bool:
         """Tell whether the settings in an environment are those of this session."""
@@ -298,7 +300,7 @@ class LiveSession:
         return self._journal.begin_again(ident)
 
     def _settle(self, incoming: Incoming) -> None:
-        """Release the event from the journal once nothing of it can be lost.
+        """Release the event from the journal once nothing of it is in memory only.
 
         A prompt is only captured together with its answer, so it stays until that is there.
         """
@@ -323,7 +325,7 @@ class LiveSession:
             for ident in self._again.intersection(seen):
                 self._again.discard(ident)
                 self._journal.survived(ident)
-            if self.host.waiting:
+            if self.host.volatile:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, SEND_POLL_SECONDS)
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cognee_hooks.redaction.pipeline import RedactionPipeline
+from cognee_hooks.redaction.shapes import labels_in
 from cognee_hooks.redaction.text import cut, sanitise, strip_private
 from cognee_hooks.redaction.types import Hit, Pattern, Redacted, Redactor
 
@@ -13,6 +14,7 @@ __all__ = [
     "RedactionPipeline",
     "Redactor",
     "cut",
+    "labels_in",
     "sanitise",
     "strip_private",
 ]

@@ -6,8 +6,9 @@ import base64
 import binascii
 import itertools
 import re
+from collections import Counter
 
-_TAG = re.compile(r"\[redacted:[a-z0-9-]*\]")
+_TAG = re.compile(r"\[redacted:([a-z0-9-]*)\]")
 
 _REFERENCE = re.compile(
     r"""
@@ -99,6 +100,11 @@ def is_tag(text: str) -> bool:
 def tags(text: str) -> list[tuple[int, int]]:
     """Return where our own tags stand."""
     return [match.span() for match in _TAG.finditer(text)] if "[redacted:" in text else []
+
+
+def labels_in(text: str) -> Counter[str]:
+    """Return how often each label stands in a text, in place of what was cut out."""
+    return Counter(_TAG.findall(text) if "[redacted:" in text else ())
 
 
 def masked(text: str) -> str:

@@ -102,6 +102,11 @@ class Paths:
         return self.state_dir / "bridge"
 
     @property
+    def ledger_dir(self) -> Path:
+        """What was done in each session, without any text."""
+        return self.state_dir / "ledger"
+
+    @property
     def locks_dir(self) -> Path:
         """Locks between this agent's processes."""
         return self.state_dir / "locks"

@@ -1,0 +1,254 @@
+"""The ledger of one session on disk: one JSON object a line, oldest first.
+
+The first line names the session and says what was counted before it; every other line is one row.
+Several processes may share a file. A file that has grown
+long becomes ``<name>.1``, whose own predecessor goes; what it counted goes on in the new one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cognee_hooks.results import Act
+from cognee_hooks.services.statefile import finite, make_private_folder, read_bytes, write_atomic
+
+MAX_BYTES = 512 * 1024
+"""A longer file is put aside for a new one."""
+SUFFIX = ".jsonl"
+
+_READ_BYTES = 4 * 1024 * 1024
+_MAX_LINE = 4096
+_OPEN_TRIES = 20
+_LOCK_TRIES = 50
+_LOCK_PAUSE = 0.002
+_ACTS = frozenset(Act)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Something that was done.
+
+    Attributes:
+        time: When, epoch seconds.
+        act: What.
+        what: With what or why, in a word or two.
+        count: How often.
+        size: Bytes of the text that it was done with; None where there was none.
+        digest: Keyed hash of that text, or "".
+        seconds: What it cost, or None.
+    """
+
+    time: float
+    act: Act
+    what: str
+    count: int = 1
+    size: int | None = None
+    digest: str = ""
+    seconds: float | None = None
+
+
+@dataclass(slots=True)
+class _Read:
+    """How far a file was read, and what was counted up to there."""
+
+    facts: tuple[int, int, int] = (0, 0, 0)
+    head: bytes = b""
+    offset: int = 0
+    totals: Counter[Act] = field(default_factory=Counter)
+
+
+class LedgerFile:
+    """Appends to and reads one session's file. Making it touches no file.
+
+    Args:
+        path: The file.
+        session_id: The session, for a file that does not exist yet.
+        agent: Short name of the agent, for the same.
+        began: Epoch seconds, for the same.
+    """
+
+    def __init__(
+        self, path: Path, *, session_id: str = "", agent: str = "", began: float = 0.0
+    ) -> None:
+        self.path = path
+        self._head: dict[str, Any] = {"session_id": session_id, "agent": agent, "began": began}
+        self._read = _Read()
+
+    @classmethod
+    def of(cls, folder: Path, session_id: str, agent: str, began: float) -> LedgerFile:
+        """Return the file of a session in a folder."""
+        name = hashlib.sha1(session_id.encode(), usedforsecurity=False).hexdigest()
+        path = folder / f"{name}{SUFFIX}"
+        return cls(path, session_id=session_id, agent=agent, began=began)
+
+    def append(self, row: Row) -> None:
+        """Add a row.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        make_private_folder(self.path.parent)
+        line = _line(_document(row))
+        with self._locked() as descriptor:
+            size = os.fstat(descriptor).st_size
+            if size <= MAX_BYTES:
+                os.write(descriptor, self._before(descriptor, size) + line)
+            else:
+                self._begin_anew(line)
+
+    def totals(self) -> Mapping[Act, int]:
+        """Return how often each act was done, by all processes."""
+        with suppress(OSError):
+            status = self.path.stat()
+            facts = status.st_ino, status.st_size, status.st_mtime_ns
+            if facts != self._read.facts:
+                self._count_new()
+                self._read.facts = facts
+        return dict(self._read.totals)
+
+    def head(self) -> Mapping[str, Any]:
+        """Return ``session_id``, ``agent`` and ``began`` as they stand there, or nothing."""
+        for document in _documents(read_bytes(self.path, max_bytes=_READ_BYTES) or b""):
+            return document if isinstance(document.get("session_id"), str) else {}
+        return {}
+
+    def rows(self) -> Iterator[Row]:
+        """Yield all rows that are kept, oldest first; what is no row is passed over."""
+        for path in (self._older, self.path):
+            for document in _documents(read_bytes(path, max_bytes=_READ_BYTES) or b""):
+                row = _row(document)
+                if row is not None:
+                    yield row
+
+    @property
+    def _older(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.1")
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Open the file, locked unless somebody who was stopped holds the lock.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        for left in reversed(range(_OPEN_TRIES)):
+            descriptor = os.open(self.path, flags, 0o600)
+            try:
+                _lock(descriptor)
+                # Somebody may have put it aside before we had the lock.
+                if not left or self._is_current(descriptor):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
+
+    def _before(self, descriptor: int, size: int) -> bytes:
+        """Return what has to stand before the next row."""
+        if size == 0:
+            return _line(self._head)
+        # A writer that was killed in the middle of a line must not spoil the next one.
+        return b"" if os.pread(descriptor, 1, size - 1) == b"\n" else b"\n"
+
+    def _begin_anew(self, line: bytes) -> None:
+        totals = {act.value: count for act, count in self.totals().items()}
+        head = {**self._head, **self.head(), "totals": totals}
+        # A copy, since a rename would leave a moment in which others begin a file of their own.
+        write_atomic(
+            self._older, read_bytes(self.path, max_bytes=_READ_BYTES) or b"", durable=False
+        )
+        write_atomic(self.path, _line(head) + line, durable=False)
+
+    def _is_current(self, descriptor: int) -> bool:
+        try:
+            return os.fstat(descriptor).st_ino == self.path.stat().st_ino
+        except OSError:
+            return False
+
+    def _count_new(self) -> None:
+        data = read_bytes(self.path, max_bytes=_READ_BYTES) or b""
+        whole = data[: data.rfind(b"\n") + 1]
+        head = whole[: whole.find(b"\n") + 1]
+        if head != self._read.head or len(whole) < self._read.offset:
+            self._read = _Read(head=head)
+        for document in _documents(whole[self._read.offset :]):
+            totals = document.get("totals")
+            for name, count in totals.items() if isinstance(totals, Mapping) else ():
+                self._add(name, count)
+            self._add(document.get("act"), document.get("count", 1))
+        self._read.offset = len(whole)
+
+    def _add(self, name: object, count: object) -> None:
+        if isinstance(name, str) and name in _ACTS and type(count) is int and count > 0:
+            self._read.totals[Act(name)] += count
+
+
+def ledger_files(folder: Path) -> list[LedgerFile]:
+    """Return the files in a folder, the one that was written to last first."""
+    found: list[tuple[float, Path]] = []
+    with suppress(OSError):
+        for path in folder.glob(f"*{SUFFIX}"):
+            with suppress(OSError):
+                found.append((path.stat().st_mtime, path))
+    return [LedgerFile(path) for _, path in sorted(found, reverse=True)]
+
+
+def _lock(descriptor: int) -> None:
+    """Take the file's kernel lock, which is held for microseconds unless its holder was stopped."""
+    for _ in range(_LOCK_TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(_LOCK_PAUSE)
+
+
+def _line(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode() + b"\n"
+
+
+def _document(row: Row) -> dict[str, Any]:
+    document: dict[str, Any] = {"time": round(row.time, 3), "act": row.act.value, "what": row.what}
+    if row.count != 1:
+        document["count"] = row.count
+    if row.size is not None:
+        document |= {"size": row.size, "digest": row.digest}
+    if row.seconds is not None:
+        document["seconds"] = round(row.seconds, 4)
+    return document
+
+
+def _documents(data: bytes) -> Iterator[dict[str, Any]]:
+    for line in data.split(b"\n"):
+        try:
+            document = json.loads(line) if len(line) <= _MAX_LINE else None
+        except (ValueError, RecursionError):
+            continue  # torn, or not ours
+        if isinstance(document, dict):
+            yield document
+
+
+def _row(document: Mapping[str, Any]) -> Row | None:
+    act, count = document.get("act"), document.get("count", 1)
+    if not isinstance(act, str) or act not in _ACTS or type(count) is not int:
+        return None
+    size, digest, what = (document.get(name) for name in ("size", "digest", "what"))
+    seconds = document.get("seconds")
+    return Row(
+        time=finite(document.get("time")),
+        act=Act(act),
+        what=what if isinstance(what, str) else "",
+        count=count,
+        size=size if type(size) is int else None,
+        digest=digest if isinstance(digest, str) else "",
+        seconds=None if seconds is None else finite(seconds),
+    )
