@@ -6,9 +6,10 @@ import logging
 import random
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from cognee_hooks.cause import next_key
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs
 from cognee_hooks.faults import DropReason, NoticeLevel
@@ -147,7 +148,8 @@ class PluginContext:
 
     async def store(self, request: StoreRequest) -> StoreReceipt:
         """Hand over a captured entry; see ``cognee_store_entry``."""
-        return await self._host.store(request)
+        key = request.key or next_key(self.plugin)
+        return await self._host.store(replace(request, key=key))
 
     def spawn(self, work: Coroutine[Any, Any, None], *, lasting: bool = False) -> None:
         """Run work in the background of the session; it is waited for when the session ends.

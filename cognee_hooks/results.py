@@ -130,11 +130,15 @@ class StoreRequest:
         entry: The entry in the server's wire form (``qa`` or ``trace``), made safe.
         session_id: The conversation that it belongs to, bound when it was captured.
         dataset: The dataset, bound when it was captured.
+        key: Names the entry also where the event behind it is done again, because a process was
+            killed in between: who keeps entries takes one under the same key only once. "" where
+            nothing is done again.
     """
 
     entry: Redacted[dict[str, Any]]
     session_id: str
     dataset: str
+    key: str = ""
 
 
 class StoreState(StrEnum):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee_hooks.agents.fields import text
+from cognee_hooks.cause import caused_by
 from cognee_hooks.daemon.processes import ProcessWatch
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.events import Event, SessionEnd, Stop, UserPromptSubmit
@@ -281,7 +282,8 @@ class LiveSession:
                 # Made before the plugins were imported, it would have nothing left to recall in.
                 begun = max(incoming.arrived, self._clock() - MARGIN_SECONDS)
                 deadline = Deadline(begun + host.core.recall_seconds, self._clock)
-            work = self._spawn(attempt_await(host.dispatch(event, deadline)))
+            with caused_by(incoming.ident):
+                work = self._spawn(attempt_await(host.dispatch(event, deadline)))
             if not isinstance(event, UserPromptSubmit):
                 await asyncio.wait({work})
         done = await work

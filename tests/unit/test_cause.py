@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+from cognee_hooks import hookimpl
 from cognee_hooks.cause import caused_by, next_key
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.dryrun import DryRunClient
+from cognee_hooks.events import PostToolUse
 from cognee_hooks.guard import Worker
+from cognee_hooks.host import Host
+from cognee_hooks.results import StoreReceipt, StoreState
 
 
 def test_an_event_that_is_done_again_gives_its_entries_the_same_keys():
@@ -40,3 +46,28 @@ def test_the_thread_of_a_plugin_knows_the_event():
         future = worker.submit(next_key, "a")
     assert future.result(5).result == "1-2/a/0"
     worker.stop()
+
+
+async def test_what_capture_stores_for_an_event_has_a_key_that_stays(isolated_environment):
+    requests = []
+
+    class Keeper:
+        @hookimpl
+        def cognee_store_entry(self, request):
+            requests.append(request)
+            return StoreReceipt(state=StoreState.BUFFERED)
+
+    for _ in range(2):
+        host = Host(
+            "claude-code",
+            environ={"HOME": str(isolated_environment)},
+            session_id="claude_s",
+            plugins={"keeper": Keeper()},
+            client=DryRunClient(),
+            entry_points=(),
+        )
+        await host.start()
+        with caused_by("1-2"):
+            await host.dispatch(PostToolUse(session_id="claude_s", tool_name="Bash"))
+        await host.close(Deadline.after(5))
+    assert [request.key for request in requests] == ["1-2/capture/0"] * 2
