@@ -15,16 +15,17 @@ from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.daemon import control
 from cognee_hooks.events import PostToolUse, UserPromptSubmit
 from tests.support.agent_samples import samples_of
-from tests.support.daemon import agent_environment, daemon_of, folder_of, hook, running, until
+from tests.support.daemon import agent_environment, daemon_of, folder_of, hook, running, start
 from tests.support.fake_server import Connection, FakeServer, Request, slow, status
 from tests.support.scripted import remembers
+from tests.support.waiting import until
 
 RECALL = "/api/v1/recall"
 ENTRY = "/api/v1/remember/entry"
 BACKLOG = 12
-WRITE_SECONDS = 1.0
-BUDGET = 4.0
-"""The recall budget; draining what waits before the prompt would take three times as long."""
+WRITE_SECONDS = 5.0
+LIMIT = 20.0
+"""Seconds; draining what waits before the prompt would take three times as long."""
 
 
 @pytest.fixture
@@ -66,9 +67,11 @@ async def test_a_prompt_does_not_wait_for_a_backlog(agent, environ, server):
     await until(lambda: (control.ask(folder, "status") or {}).get("kept") == BACKLOG)
     os.kill(running(folder)["pid"], signal.SIGKILL)
     server.on(ENTRY, slow(WRITE_SECONDS))
+    # How long a daemon takes to come up is not the subject here.
+    await asyncio.to_thread(start, environ)
     done = await hook(prompt, question, environ, agent=agent)
     assert done.code == 0
-    assert done.seconds < BUDGET
+    assert done.seconds < LIMIT
     read = BUILT_IN[agent].read(prompt, question, session_id="s")
     # An agent that takes nothing for a prompt has nothing to wait for.
     assert (RECALL in server.paths()) is not read.replayed

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import api, pi_agent
-from tests.support.agent_machine import AgentMachine, until
+from tests.support.agent_machine import AgentMachine
 from tests.support.agent_process import Completed
 from tests.support.chat_wire import chat_model
 from tests.support.messages_endpoint import messages_endpoint
@@ -34,6 +34,7 @@ from tests.support.real_cognee import RealCognee
 from tests.support.responses_endpoint import responses_endpoint
 from tests.support.scripted_model import ScriptedModel
 from tests.support.servers import Server, ServerPool, mint_key
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real_cognee
 
@@ -250,11 +251,11 @@ def test_an_agent_that_is_killed_loses_no_captured_turn(desk: Desk, name: str):
         done = running.wait()
 
     assert (done.returncode, done.answer) == (-signal.SIGKILL, "")
-    until(lambda: machine.session(session)["traces"], "the tool call on the server")
+    wait_until(lambda: machine.session(session)["traces"], "the tool call on the server")
     assert machine.turns(session) == [("Say one. {{say: one}}", "one")]
     (trace,) = machine.session(session)["traces"]
     assert "until-here" in trace["method_return_value"]
-    until(lambda: machine.daemon()["sessions"] == [], "the end of the session")
+    wait_until(lambda: machine.daemon()["sessions"] == [], "the end of the session")
     machine.wait_for_journal()
 
 

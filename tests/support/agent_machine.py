@@ -6,36 +6,20 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import httpx
 
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from tests.support.agent_process import scrubbed
+from tests.support.waiting import wait_until
 
-T = TypeVar("T")
-
-_COMMAND_SECONDS = 60
-_STOP_SECONDS = 20.0
-_POLL_SECONDS = 0.05
-
-
-def until(probe: Callable[[], T], what: str, seconds: float = 20.0) -> T:
-    """Ask again and again until the answer is true, and return it.
-
-    Raises:
-        AssertionError: It never was.
-    """
-    deadline = time.monotonic() + seconds
-    while not (found := probe()):
-        assert time.monotonic() < deadline, f"{what} did not come about in {seconds} s"
-        time.sleep(_POLL_SECONDS)
-    return found
+_COMMAND_SECONDS = 120
+_STOP_SECONDS = 60.0
 
 
 class AgentMachine:
@@ -130,7 +114,9 @@ class AgentMachine:
 
     def wait_for_turns(self, session_id: str, count: int) -> None:
         """Wait until a session has that many turns, and the daemon has nothing more to send."""
-        until(lambda: len(self.turns(session_id)) >= count, f"{count} turns of {session_id}", 60)
+        wait_until(
+            lambda: len(self.turns(session_id)) >= count, f"{count} turns of {session_id}", 120
+        )
         self.wait_for_journal()
 
     def wait_for_journal(self, prompts: int = 0) -> None:
@@ -139,7 +125,9 @@ class AgentMachine:
         Args:
             prompts: How many prompts may wait for their answer, which they are sent with.
         """
-        until(lambda: self.daemon().get("kept", prompts + 1) <= prompts, "an empty journal", 60)
+        wait_until(
+            lambda: self.daemon().get("kept", prompts + 1) <= prompts, "an empty journal", 120
+        )
 
     def improve(self, session_id: str) -> None:
         """Make a session's entries memory of the dataset, as an idle or ended session's are."""

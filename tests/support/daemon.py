@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,10 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import is_alive
 from tests.support.command import Done
+from tests.support.waiting import until  # noqa: F401 -- where some tests still look for it
 
 CLIENT = str(Path(installed.__file__))
-STOP_SECONDS = 20.0
+STOP_SECONDS = 60.0
 
 
 def agent_environment(home: Path, url: str = "", **more: str) -> dict[str, str]:
@@ -53,7 +54,7 @@ async def hook(
     *,
     agent: str = "claude-code",
     empty: str | None = None,
-    limit: float = 30.0,
+    limit: float = 60.0,
     cwd: Path | None = None,
 ) -> Done:
     """Run the thin client for an event.
@@ -121,15 +122,6 @@ def running(folder: Path) -> Mapping[str, Any]:
 
 def start(environ: Mapping[str, str]) -> Mapping[str, Any]:
     """Start a daemon, or find it running, and return its status."""
-    reply = control.start(folder_of(environ), environ, Deadline.after(20))
+    reply = control.start(folder_of(environ), environ, Deadline.after(60))
     assert reply is not None, "the daemon does not come up"
     return reply
-
-
-async def until(what: Callable[[], object], seconds: float = 15.0) -> Any:
-    """Wait until something is true, and return it."""
-    limit = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < limit, "it did not happen in time"
-        await asyncio.sleep(0.02)
-    return found
