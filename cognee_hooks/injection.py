@@ -25,6 +25,24 @@ def clean(text: str) -> str:
     return _UNPRINTABLE.sub("", sanitise(text).replace("\r\n", "\n").replace("\r", "\n"))
 
 
+_STYLE = re.compile(r"(\x1b\[[0-9;:]{0,40}m)")
+_PLAIN = "\x1b[0m"
+
+
+def one_line(text: str, *, colour: bool = False) -> str:
+    """Return text on one line that is safe to show in a terminal; blanks are single.
+
+    Args:
+        text: Any text.
+        colour: Whether sequences that set colours and styles stay; the line then ends without any
+            in force.
+    """
+    parts = _STYLE.split(text) if colour else [text]
+    safe = "".join(part if index % 2 else clean(part) for index, part in enumerate(parts))
+    line = " ".join(safe.split())
+    return line if len(parts) == 1 or line.endswith(_PLAIN) else line + _PLAIN
+
+
 _HEADER = re.compile(r"=== (?:Cognee memory|Code graph facts)\b.* ===\Z")
 _FOOTER = re.compile(r"=== End (?:Cognee memory|Code graph facts) ===\Z")
 _OUTAGE = re.compile(r"=== Cognee memory: recall skipped \((?=.*\)).* ===\Z")

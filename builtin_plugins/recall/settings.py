@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from cognee_hooks import Narrow, option
+from cognee_hooks.values import FALSE_WORDS, TRUE_WORDS
+
+
+class Counts(StrEnum):
+    """What the status line says about recall."""
+
+    DEFAULT = "default"
+    """Hits of the last turn, and how many turns had hits."""
+    FULL = "full"
+    """Hits of the last turn from the graph and from code and other lanes."""
+    OFF = "off"
+
+
+def to_counts(raw: str) -> Counts:
+    """Parse what the status line says: full, default or a true word, off or a false word."""
+    word = raw.strip().lower()
+    if word == Counts.FULL:
+        return Counts.FULL
+    if word in FALSE_WORDS:
+        return Counts.OFF
+    if word == Counts.DEFAULT or word in TRUE_WORDS:
+        return Counts.DEFAULT
+    raise ValueError("must be default, full or off")
 
 
 @dataclass(frozen=True)
@@ -40,4 +64,10 @@ class RecallSettings:
         env="COGNEE_RECALL_WARM_UP",
         narrow=Narrow.SWITCH_OFF,
         help="Open the dataset at session start, so that the first prompt does not wait for it.",
+    )
+    status_counts: Counts = option(
+        default=Counts.DEFAULT,
+        env="COGNEE_STATUSLINE_COUNTS",
+        parse=to_counts,
+        help="What the status line says of recall: default, full (hits by source) or off.",
     )

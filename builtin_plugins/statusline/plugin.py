@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from builtin_plugins.statusline.render import fitted
+from builtin_plugins.statusline.credits import CreditsFile
+from builtin_plugins.statusline.render import SEPARATOR, coloured, fitted
+from builtin_plugins.statusline.settings import StatuslineSettings
 from cognee_hooks import PluginContext, hookimpl
 from cognee_hooks.results import StatusSegment
+from cognee_hooks.values import to_path
 
 HEAD = 100
-PENDING = 90
+PENDING = 95
+CREDITS = 30
 
 _HEADS = {
     "ok": "● cognee: {}",
@@ -16,6 +20,7 @@ _HEADS = {
     "server-error": "✕ cognee: server error ({})",
     "unknown": "cognee: {}",
 }
+_NO_MODEL_KEY = "✕ cognee: llm key not set ({})"
 
 
 class StatuslinePlugin:
@@ -23,20 +28,61 @@ class StatuslinePlugin:
 
     def __init__(self, context: PluginContext) -> None:
         self._context = context
+        self._settings = context.settings(StatuslineSettings)
+        paths = context.services.paths
+        chosen = to_path(self._settings.credits_file, str(paths.home))
+        shared = paths.shared_dir / "claude-code" / "credits.json"
+        self._credits = CreditsFile(
+            paths.home / chosen if self._settings.credits_file else shared,
+            context.services.mode.url,
+        )
 
     @hookimpl
     def cognee_status_segments(self) -> list[StatusSegment]:
-        """Tell how the connection is, and what waits for the server."""
-        context = self._context
-        where = f"{context.services.mode.backend} · {context.session.dataset}"
-        head = _HEADS[context.services.health.state].format(where)
-        segments = [StatusSegment(text=head, priority=HEAD)]
-        if context.waiting:
-            waiting = f"{context.waiting} awaiting replay"
-            segments.append(StatusSegment(text=waiting, priority=PENDING))
+        """Tell how the connection is, what waits, and what is left of the credits."""
+        segments = [StatusSegment(text=self._head(), priority=HEAD)]
+        if waiting := self._context.waiting:
+            text = f"{waiting} awaiting replay"
+            segments.append(StatusSegment(text=text, priority=PENDING))
+        if self._context.services.mode.backend == "cloud" and self._settings.credits:
+            now = self._context.now()
+            if balance := self._credits.balance(now):
+                text, *shorter = balance.forms(now, self._settings.billing_url)
+                segments.append(StatusSegment(text=text, priority=CREDITS, shorter=tuple(shorter)))
         return segments
 
     @hookimpl(trylast=True)
-    def cognee_render_status(self, segments: list[StatusSegment], max_width: int) -> str:
+    def cognee_render_status(
+        self, segments: list[StatusSegment], max_width: int, colour: bool
+    ) -> str:
         """Render the line."""
-        return fitted(segments, max_width)
+        if not any(each.priority >= HEAD for each in segments):
+            # Our own part has failed; what the line is about must not be missing.
+            head = StatusSegment(text=_HEADS["unknown"].format(self._where), priority=HEAD)
+            segments = [head, *segments]
+        texts = fitted(segments, max_width)
+        return coloured(texts) if colour else SEPARATOR.join(texts)
+
+    @property
+    def _where(self) -> str:
+        context = self._context
+        return f"{context.services.mode.backend} · {context.session.dataset}"
+
+    def _head(self) -> str:
+        state = self._context.services.health.state
+        lacks_key = state == "ok" and self._lacks_model_key()
+        return (_NO_MODEL_KEY if lacks_key else _HEADS[state]).format(self._where)
+
+    def _lacks_model_key(self) -> bool:
+        """Tell whether the local server has no model for want of a key.
+
+        A server whose address the person chose has keys of its own, and the embedded one needs
+        none.
+        """
+        services = self._context.services
+        return (
+            services.mode.backend == "local"
+            and not services.mode.explicit_url
+            and not services.health.embedded
+            and not self._settings.llm_api_key
+        )

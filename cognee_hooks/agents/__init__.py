@@ -14,6 +14,7 @@ from cognee_hooks.agents.gemini_cli import GeminiCli
 from cognee_hooks.agents.opencode import OpenCode
 from cognee_hooks.agents.pi import Pi
 from cognee_hooks.agents.qwen_code import QwenCode
+from cognee_hooks.guard import attempt
 from cognee_hooks.results import Agent
 from cognee_hooks.services.names import safe_session_id
 
@@ -57,3 +58,8 @@ def session_id_of(agent: Agent, payload: Mapping[str, Any]) -> str:
     """Return our id of a conversation: the agent's prefix and its own id; "" where it has none."""
     own = agent.origin(payload).conversation
     return safe_session_id(f"{agent.session_prefix}_{own}") if own else ""
+
+
+def shows_colour(agent: Agent) -> bool:
+    """Tell whether an agent shows colours in its status line; one that does not say does not."""
+    return attempt(getattr, agent, "shows_colour", False).result is True

@@ -61,6 +61,7 @@ class ClaudeCode:
     session_prefix = "claude"
     # The agent cuts a hook's output at 10,000 UTF-16 units.
     max_context_bytes = 9_500
+    shows_colour = True
     events: tuple[str, ...] = tuple(_READERS)
 
     def origin(self, payload: Mapping[str, Any]) -> Origin:

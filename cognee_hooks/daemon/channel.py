@@ -47,6 +47,8 @@ ENDING_SECONDS = 10.0
 """Longest that events of an agent that is gone are waited for."""
 SETTLE_SECONDS = 0.3
 """How long after an event, or a change of the server's state, plugins may have something to say."""
+WAITING_SECONDS = 2.0
+"""How often the status line is looked at while captured entries wait for the server."""
 
 _CHUNK = 256 * 1024
 _LOG = logging.getLogger(__name__)
@@ -257,11 +259,14 @@ class Channel:
     def _server_changed(self, event: ServerStateChanged) -> None:  # noqa: ARG002 - subscriber
         self._look_again()
 
-    def _look_again(self) -> None:
+    def _look_again(self, seconds: float = SETTLE_SECONDS) -> None:
         """Show, in a moment, what plugins say about what has just happened."""
+        loop = asyncio.get_running_loop()
+        if self._look is not None and self._look.when() > loop.time() + seconds:
+            self._look.cancel()
+            self._look = None
         if self._look is None and not self._writer.is_closing():
-            loop = asyncio.get_running_loop()
-            self._look = loop.call_later(SETTLE_SECONDS, self._look_now)
+            self._look = loop.call_later(seconds, self._look_now)
 
     def _look_now(self) -> None:
         self._look = None
@@ -279,6 +284,9 @@ class Channel:
         if status != self._status:
             self._status = status
             self._send({"status": status})
+        if host.waiting:
+            # What is sent behind all events shows too.
+            self._look_again(WAITING_SECONDS)
 
     def _send(self, message: Mapping[str, Any]) -> bool:
         """Send a message; tells whether the agent may still get it."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cognee_hooks.agents import shows_colour
 from cognee_hooks.daemon.channel import Channel
 from cognee_hooks.daemon.live_session import Incoming, LiveSession, empty_answer
 from cognee_hooks.daemon.protocol import (
@@ -41,6 +42,7 @@ IDLE_SECONDS = 2.5
 DEFAULT_COLUMNS = 120
 
 _CHUNK = 1024 * 1024
+_MAX_DIGITS = 4
 _LOG = logging.getLogger(__name__)
 
 Control = Callable[[str], Mapping[str, Any]]
@@ -138,8 +140,7 @@ class Server:
             raise BadRequest("there is no JSON object in it")
         origin = origin_of(agent, document)
         if opening.event == STATUS:
-            session = self._sessions.session_of(agent, opening, origin)
-            line = await session.status_line(_columns(opening.environ))
+            line = await self._status_line(agent, opening, origin)
             writer.write(taken(0) + answer(line))
             return
         await self._sessions.take_up_spool()
@@ -157,6 +158,15 @@ class Server:
             writer.write(answer(await self._sessions.handle(session, incoming)))
         else:
             writer.write(taken(0) + answer(await self._sessions.handle(session, incoming)))
+
+    async def _status_line(self, agent: Agent, opening: Opening, origin: Origin) -> str:
+        """Return the session's status line, from what is known already; "" while it begins."""
+        if self._sessions.is_over(agent, origin):
+            return ""  # a last look at a conversation must not begin it again
+        environ = opening.environ
+        wanted = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+        session = self._sessions.session_of(agent, opening, origin)
+        return await session.status_line(_columns(environ), colour=wanted and shows_colour(agent))
 
     # -- a long-lived agent ----------------------------------------------------------------------
 
@@ -255,5 +265,7 @@ async def _read_document(
 
 
 def _columns(environ: Mapping[str, str]) -> int:
+    """Return the width that the agent tells; a nonsensical one counts as none."""
     width = environ.get("COLUMNS", "")
-    return int(width) if width.isascii() and width.isdigit() else DEFAULT_COLUMNS
+    known = len(width) <= _MAX_DIGITS and width.isascii() and width.isdigit() and int(width)
+    return known or DEFAULT_COLUMNS

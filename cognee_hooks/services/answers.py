@@ -9,6 +9,9 @@ from typing import Any
 _Object = Mapping[str, Any]
 _LARGEST = 1e300
 
+EMBEDDED = "cognee-hooks embedded"
+"""What the embedded server calls itself in its health report."""
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetRef:
@@ -33,10 +36,12 @@ class Health:
     Attributes:
         version: The server's version, or "" where it did not say.
         ready: Whether its stores work. The model endpoint behind them is not looked at.
+        embedded: Whether it is the embedded server, which works without a model.
     """
 
     version: str
     ready: bool
+    embedded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,8 @@ def read_health(document: object) -> Health | None:
     status = text_of(document, "status").lower()
     health = text_of(document, "health").lower()
     ready = status in {"", "ready", "ok", "healthy"} and health in {"", "healthy", "degraded"}
-    return Health(version=text_of(document, "version"), ready=ready)
+    embedded = text_of(document, "server") == EMBEDDED
+    return Health(version=text_of(document, "version"), ready=ready, embedded=embedded)
 
 
 def read_items(document: object) -> list[RecallItem] | None:

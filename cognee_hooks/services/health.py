@@ -87,6 +87,7 @@ class HealthMonitor:
         self._state: ConnectionState = "unknown"
         self._detail = ""
         self._version = ""
+        self._embedded = False
         self._single_user: bool | None = None
         self._not_before = 0.0
         self._subscribers: list[Subscriber] = []
@@ -117,6 +118,11 @@ class HealthMonitor:
     def version(self) -> str:
         """The server's version, or "" where it is not known."""
         return self._version
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the server is the embedded one, which needs no model; False if not known yet."""
+        return self._embedded
 
     @property
     def single_user(self) -> bool | None:
@@ -296,6 +302,7 @@ class HealthMonitor:
         except ServerFailure as failure:
             return failure
         self._version = found.version
+        self._embedded = found.embedded
         if found.ready:
             return None
         detail = "the server answers and says that its stores do not work"

@@ -88,6 +88,8 @@ def _attributes(agent: Any) -> Iterator[Problem]:  # what it is said to be is wh
         yield _problem("", f"session_prefix must fit into an id, not {agent.session_prefix!r}")
     if not isinstance(agent.max_context_bytes, int) or agent.max_context_bytes <= 0:
         yield _problem("", "max_context_bytes must be a number above 0")
+    if not isinstance(getattr(agent, "shows_colour", False), bool):
+        yield _problem("", "shows_colour must be True or False where it is there")
     if not isinstance(agent.events, tuple) or not all(
         isinstance(event, str) and event for event in agent.events
     ):

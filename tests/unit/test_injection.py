@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.injection import clean, join_sections, strip_injected
+from cognee_hooks.injection import clean, join_sections, one_line, strip_injected
 from cognee_hooks.results import AdditionalContext
 
 BLOCK = "=== Cognee memory ===\nSome fact.\n=== End Cognee memory ===\n"
@@ -83,6 +84,46 @@ def test_what_could_mislead_a_terminal_or_a_model_goes(text, expected):
 
 
 # -- stripping -----------------------------------------------------------------------------------
+
+
+RED, PLAIN = "\x1b[31m", "\x1b[0m"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  a \r\n\tb\u2028c ", "a b c"),
+        (f"{RED}a{PLAIN}", "a"),
+        ("a\x1b[2Jb\x1b]0;title\x07c", "abc"),
+    ],
+)
+def test_a_line_is_one_line_of_text(text, expected):
+    assert one_line(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        (f"{RED}a{PLAIN}", f"{RED}a{PLAIN}"),
+        (f"{RED}a", f"{RED}a{PLAIN}"),
+        ("\x1b[38;2;1;2;3ma", f"\x1b[38;2;1;2;3ma{PLAIN}"),
+        (f"\x1b[2J{RED}a\x1b[1A\x07", f"{RED}a{PLAIN}"),
+        (f"\x1b{RED}[2J", f"{RED}[2J{PLAIN}"),
+        (f"\x1b]0;{RED}title\x07a", f"{RED}titlea{PLAIN}"),
+        ("\x1b[" + "1;" * 100 + "mx", "x"),
+    ],
+)
+def test_colours_alone_may_stay_in_a_line(text, expected):
+    assert one_line(text, colour=True) == expected
+
+
+@given(st.text(st.sampled_from("\x1b[]m;0123 a\x07\n\r\x9b\u202e")))
+def test_a_coloured_line_holds_no_other_control_character(text):
+    line = one_line(text, colour=True)
+    rest = re.sub(r"\x1b\[[0-9;:]*m", "", line)
+    assert rest.isprintable()
+    assert rest == line or line.endswith(PLAIN)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from cognee_hooks.embedded.accounts import EMAIL
 from cognee_hooks.embedded.call import Call
 from cognee_hooks.embedded.fields import Fields
 from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.services.answers import EMBEDDED
 
 COMPATIBLE_VERSION = "1.6.5"
 """The cognee release whose behaviour this server has; clients read it from ``/health``."""
@@ -24,7 +25,7 @@ def health(memory: Memory, _call: Call) -> Response:
     except sqlite3.Error:
         broken = {**body, "status": "not ready", "health": "unhealthy"}
         return JSONResponse(broken, 503)
-    return JSONResponse({**body, "server": "cognee-hooks embedded"})
+    return JSONResponse({**body, "server": EMBEDDED})
 
 
 def login(memory: Memory, call: Call) -> Response:

@@ -366,6 +366,16 @@ async def test_what_plugins_say_is_shown_after_an_event(greeted: Talk):
     assert notice == {"text": "The server is away.", "level": "warning"}
 
 
+async def test_the_status_is_looked_at_again_while_entries_wait(greeted: Talk, monkeypatch):
+    monkeypatch.setattr(module, "WAITING_SECONDS", 0.05)
+    monkeypatch.setattr(module, "SETTLE_SECONDS", 0.01)
+    monkeypatch.setattr(Host, "waiting", 2)
+    await greeted.peer.ask(id=1, event="x", payload={})
+    for status in ("two wait", "one waits", "none wait"):
+        greeted.plugin.status = status
+        assert await greeted.peer.receive("status") == {"status": status}
+
+
 async def test_the_status_is_sent_when_it_changes(greeted: Talk):
     await greeted.peer.ask(id=1, event="x", payload={})
     greeted.plugin.status = "busy"

@@ -27,9 +27,10 @@ from cognee_hooks.results import Origin
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.paths import Paths
 from tests.support.command import payload
-from tests.support.daemon import agent_environment, until
+from tests.support.daemon import agent_environment
 from tests.support.fake_server import Connection, FakeServer, Request, status
 from tests.support.scripted import remembers
+from tests.support.waiting import PATIENCE, until
 
 RECALL = "/api/v1/recall"
 ENTRY = "/api/v1/remember/entry"
@@ -61,7 +62,7 @@ class Running:
         writer.write(data)
         if ended:
             writer.write_eof()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             answer = await reader.read()
         writer.close()
         await writer.wait_closed()
@@ -208,13 +209,71 @@ async def test_the_status_line_needs_no_place_in_the_journal(running):
     document = {"session_id": SID}
     assert await running.hook(thin_client.STATUS, document) == b""
     await running.hook("UserPromptSubmit", PROMPT)
+    assert (await running.hook(thin_client.STATUS, document)).startswith(b"\x1b[32m")
+    assert running.journal.pending()
+
+
+@pytest.mark.parametrize(
+    ("environ", "asked"),
+    [
+        ({}, b"width 120 colour"),
+        ({"COLUMNS": "33"}, b"width 33 colour"),
+        ({"COLUMNS": "wide"}, b"width 120 colour"),
+        ({"COLUMNS": "0"}, b"width 120 colour"),
+        ({"COLUMNS": "9" * 5000}, b"width 120 colour"),
+        ({"COLUMNS": "\u0663"}, b"width 120 colour"),
+        ({"NO_COLOR": ""}, b"width 120 colour"),
+        ({"NO_COLOR": "0"}, b"width 120 plain"),
+        ({"TERM": "dumb"}, b"width 120 plain"),
+    ],
+)
+async def test_the_status_line_is_as_wide_and_colourful_as_the_agent_says(running, environ, asked):
+    await running.hook("UserPromptSubmit", PROMPT)
     running.sessions._live["claude-code", f"claude_{SID}"].host.status_line = _line
-    assert await running.hook(thin_client.STATUS, document, COLUMNS="33") == b"width 33"
-    assert await running.hook(thin_client.STATUS, document, COLUMNS="wide") == b"width 120"
+    assert await running.hook(thin_client.STATUS, {"session_id": SID}, **environ) == asked
 
 
-async def _line(width: int) -> str:
-    return f"width {width}"
+async def _line(width: int, *, colour: bool) -> str:
+    return f"width {width} {'colour' if colour else 'plain'}"
+
+
+@pytest.mark.parametrize("value", [False, None, "yes", 1])
+async def test_an_agent_that_does_not_say_that_it_shows_colours_gets_none(
+    running, monkeypatch, value
+):
+    monkeypatch.setattr(ClaudeCode, "shows_colour", value)
+    await running.hook("UserPromptSubmit", PROMPT)
+    line = await running.hook(thin_client.STATUS, {"session_id": SID})
+    assert line.decode().startswith("● cognee: cloud")
+
+
+async def test_a_server_that_stands_still_does_not_hold_the_status_line_up(running, fake):
+    await running.hook("UserPromptSubmit", PROMPT)
+    stands, go = asyncio.Event(), asyncio.Event()
+
+    async def stand(connection: Connection, request: Request) -> None:
+        stands.set()
+        await go.wait()
+        await connection.answer(200, [])
+
+    fake.on(RECALL, stand)
+    waiting = asyncio.create_task(running.hook("UserPromptSubmit", PROMPT))
+    await stands.wait()
+    asked = len(fake.requests)
+    for _ in range(20):
+        line = await running.hook(thin_client.STATUS, {"session_id": SID})
+        assert b"memory hits" in line
+    assert not waiting.done()
+    assert len(fake.requests) == asked
+    go.set()
+    await waiting
+
+
+async def test_a_last_look_at_a_conversation_does_not_begin_it_again(running):
+    await running.hook("UserPromptSubmit", PROMPT)
+    await running.hook("SessionEnd", payload("SessionEnd.other", session_id=SID))
+    assert await running.hook(thin_client.STATUS, {"session_id": SID}) == b""
+    assert running.sessions._live == {}
 
 
 async def test_an_event_is_worked_on_when_it_cannot_be_kept(running, monkeypatch, caplog):
@@ -259,7 +318,7 @@ async def test_a_channel_serves_a_session(running, fake):
     (row,) = running.sessions.rows()
     assert row["session_id"] == "claude_s9"
     writer.close()
-    await until(lambda: running.sessions.rows() == [], 5)
+    await until(lambda: running.sessions.rows() == [])
 
 
 async def test_what_an_agent_sends_again_after_its_channel_broke_counts_once(running, fake):
@@ -447,7 +506,7 @@ async def test_only_so_many_ended_sessions_wait_for_the_server(running, fake, mo
         await running.hook("Stop", {**payload("Stop", last_assistant_message="x"), **who})
         await until(lambda: ENTRY in fake.paths())
         await running.hook("SessionEnd", {**payload("SessionEnd.other"), **who})
-    await until(lambda: not running.sessions._ending, 15)
+    await until(lambda: not running.sessions._ending)
     assert len(running.sessions.rows()) == 1
     # What the other two left is in the journal, for the next daemon.
     assert len(running.journal) >= 4
@@ -550,7 +609,7 @@ async def test_an_idle_daemon_ends(daemon, caplog):
     caplog.set_level(logging.INFO)
     reader, writer = os.pipe()
     os.close(reader)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await daemon.run(writer)
     assert "nothing happened" in caplog.text
     with pytest.raises(OSError, match="Bad file descriptor"):
@@ -575,9 +634,9 @@ async def test_a_daemon_looks_into_the_spool_after_it_came_up(
         thin_client.compose("hook", "claude-code", "PostToolUse", raw),
         json.dumps(payload("PostToolUse.Bash")).encode(),
     )
-    await until(lambda: stored(fake), 5)
+    await until(lambda: stored(fake))
     made._answer("stop")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await running
 
 
@@ -598,7 +657,7 @@ async def test_a_daemon_that_nobody_can_find_ends(
         path.rename(paths.daemon_dir / "kept")  # so that its number is not used again
     if change == "another":
         path.write_text("")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await running
     assert "nobody can find it" in caplog.text
     assert path.exists() is (change != "gone")

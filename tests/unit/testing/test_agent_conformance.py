@@ -85,6 +85,7 @@ def test_a_good_adapter_has_no_problems():
         ({"name": "Not A Name"}, "name must be"),
         ({"session_prefix": "a/b"}, "session_prefix must"),
         ({"max_context_bytes": 0}, "max_context_bytes must be"),
+        ({"shows_colour": "yes"}, "shows_colour must be"),
         ({"events": ["prompt", "stop"]}, "events must be a tuple"),
         ({"events": ("prompt", "")}, "events must be a tuple"),
         ({"events": ("prompt", "stop", "stop")}, "twice"),
