@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
-from cognee_hooks.services.names import DEFAULT_DATASET, safe_dataset_name
+from cognee_hooks.services.names import DEFAULT_DATASET, safe_dataset_name, safe_session_id
 from cognee_hooks.settings import ENV_FILE, SHELL, Narrow, Settings, option
 from cognee_hooks.values import to_uuids
 
@@ -200,6 +201,18 @@ def decide_mode(settings: Settings, core: CoreSettings, agent: str = "") -> Mode
         explicit_url=settings.get_source("", "local_api_url") != "default",
         forced_by=forced_by,
     )
+
+
+def own_session_id(core: CoreSettings, agent: str, session_id: str) -> str:
+    """Return our id of a conversation, made up where the agent has none for it.
+
+    Args:
+        core: The options, of which one may name the session.
+        agent: Short name of the agent.
+        session_id: What its adapter says, or "".
+    """
+    made_up = f"{core.session_prefix or agent}_{secrets.token_hex(4)}"
+    return safe_session_id(core.session_id or session_id or made_up)
 
 
 def _pin(settings: Settings, core: CoreSettings, agent: str) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
 from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee_hooks.background import CORE, HOOKS, Background
 from cognee_hooks.context import PluginContext, Session
-from cognee_hooks.core_settings import CoreSettings, decide_mode
+from cognee_hooks.core_settings import CoreSettings, decide_mode, own_session_id
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs, NoDialogs
 from cognee_hooks.dispatch import Dispatcher
@@ -34,10 +33,10 @@ from cognee_hooks.faults import DropReason, Drops, Faults, NoticeLevel, Notices
 from cognee_hooks.identity import Credentials
 from cognee_hooks.injection import join_sections, strip_injected
 from cognee_hooks.lanes import search_lanes
-from cognee_hooks.outcomes import Called
+from cognee_hooks.outcomes import Called, flat
 from cognee_hooks.recording import record_captured, record_delivered, record_injected
 from cognee_hooks.redaction import Redacted, RedactionPipeline
-from cognee_hooks.registration import Registered, declare_options, register
+from cognee_hooks.registration import Registered, declare_options, make_pipeline, register
 from cognee_hooks.registry import Registry
 from cognee_hooks.results import (
     Act,
@@ -48,7 +47,6 @@ from cognee_hooks.results import (
 )
 from cognee_hooks.services.bundle import Services, make_services
 from cognee_hooks.services.ledger import Ledger
-from cognee_hooks.services.names import safe_session_id
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.session_state import SessionState
 from cognee_hooks.settings import Settings
@@ -128,7 +126,13 @@ class Host:
         )
         self.core = self.settings.resolve("", CoreSettings)
         self.mode = decide_mode(self.settings, self.core, agent)
-        self.session = self._session(agent, session_id, cwd, max_context_bytes)
+        self.session = Session(
+            agent=agent,
+            session_id=own_session_id(self.core, agent, session_id),
+            cwd=cwd,
+            dataset=self.core.dataset,
+            max_context_bytes=max_context_bytes,
+        )
         self.notices = Notices()
         # Replaced by whoever has a line to the person.
         self.dialogs: Dialogs = NoDialogs()
@@ -159,7 +163,9 @@ class Host:
         self.registry.load(self._context, (plugins or {}).items())
         self.registered: Registered = register(self.registry, self.dispatcher)
         declare_options(self.registry, self.registered, self.settings)
-        self.redaction: RedactionPipeline = self._pipeline()
+        self.redaction: RedactionPipeline = make_pipeline(
+            self.core, self.settings.plugins, self.registered
+        )
         self.background = Background(self.faults)
         self.writer = DirectWriter(
             self.services.client,
@@ -229,7 +235,7 @@ class Host:
         """
         event = replace(event, prompt=strip_injected(event.prompt))
         called = await self._call("cognee_user_prompt_submit", event, deadline)
-        sections = _flat(called.value)
+        sections = flat(called.value)
         context = join_sections(sections, self.session.max_context_bytes)
         if not event.replayed:
             record_injected(self.ledger, self.session.session_id, called, context)
@@ -393,17 +399,6 @@ class Host:
             "off there for this session; see `cognee-hooks doctor`."
         )
 
-    def _session(self, agent: str, session_id: str, cwd: str, max_bytes: int) -> Session:
-        prefix = self.core.session_prefix or agent
-        chosen = self.core.session_id or session_id or f"{prefix}_{secrets.token_hex(4)}"
-        return Session(
-            agent=agent,
-            session_id=safe_session_id(chosen),
-            cwd=cwd,
-            dataset=self.core.dataset,
-            max_context_bytes=max_bytes,
-        )
-
     def _context(self, plugin: str) -> PluginContext:
         return PluginContext(
             plugin=plugin,
@@ -417,30 +412,3 @@ class Host:
             _host=self,
             _settings=self.settings,
         )
-
-    def _pipeline(self) -> RedactionPipeline:
-        return RedactionPipeline(
-            list(self.registered.redactors.values()),
-            self.core.redact_patterns,
-            enabled=self.core.redact,
-            redactor_timeout=self.core.redactor_timeout_ms / 1000,
-            closed_because=self.registered.closed_because or self._missing_redactor(),
-        )
-
-    def _missing_redactor(self) -> str:
-        """Say which required redactor is not in force, or ""."""
-        for name in self.settings.plugins.require_redactors:
-            if name not in self.registered.redactors:
-                return (
-                    f"The required redactor {name!r} is not in force (see `cognee-hooks plugins "
-                    "--all`), so nothing is captured or sent."
-                )
-        return ""
-
-
-def _flat(results: Iterable[Any]) -> list[Any]:
-    """Flatten what a collect hook returned: values and lists of them."""
-    flat: list[Any] = []
-    for result in results:
-        flat.extend(result if isinstance(result, (list, tuple)) else [result])
-    return flat

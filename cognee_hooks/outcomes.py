@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,14 @@ def value_of(policy: Policy, outcomes: Sequence[Outcome]) -> Any:
     if policy.kind is Kind.FIRST:
         return results[0] if results else None
     return results
+
+
+def flat(results: Iterable[Any]) -> list[Any]:
+    """Flatten what a gathering hook returned: values and lists of them."""
+    found: list[Any] = []
+    for result in results:
+        found.extend(result if isinstance(result, (list, tuple)) else [result])
+    return found
 
 
 def usable(policy: Policy, result: Any) -> bool:

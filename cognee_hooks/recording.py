@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from cognee_hooks.outcomes import Called, flat
 from cognee_hooks.redaction import labels_in
 from cognee_hooks.results import Act, AdditionalContext, StoreRequest
 
 if TYPE_CHECKING:
-    from cognee_hooks.outcomes import Called
     from cognee_hooks.services.ledger import Ledger
 
 
@@ -36,8 +36,7 @@ def record_injected(ledger: Ledger, session_id: str, called: Called, context: st
         context: What was made of it; a section that did not fit is not in it.
     """
     for outcome in called.outcomes:
-        found = outcome.result if isinstance(outcome.result, (list, tuple)) else [outcome.result]
-        for section in found:
+        for section in flat([outcome.result]):
             if isinstance(section, AdditionalContext) and section.text in context:
                 ledger.record(
                     session_id,

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.guard import attempt
-from cognee_hooks.redaction import Redactor
+from cognee_hooks.redaction import RedactionPipeline, Redactor
 from cognee_hooks.results import Agent, Command, Lane, Tool
 
 if TYPE_CHECKING:
+    from cognee_hooks.core_settings import CoreSettings
     from cognee_hooks.dispatch import Dispatcher
     from cognee_hooks.registry import Registry
+    from cognee_hooks.selection import PluginSelection
     from cognee_hooks.settings import Settings
 
 REDACTORS = "cognee_register_redactors"
@@ -60,6 +62,30 @@ def register(registry: Registry, dispatcher: Dispatcher) -> Registered:
     for plugin, item in _items(dispatcher, "cognee_register_settings", collection):
         collection.registered.options.append((plugin, item))
     return collection.registered
+
+
+def make_pipeline(
+    core: CoreSettings, selection: PluginSelection, registered: Registered
+) -> RedactionPipeline:
+    """Return the chain that every outgoing text passes; closed where a part of it is missing."""
+    return RedactionPipeline(
+        list(registered.redactors.values()),
+        core.redact_patterns,
+        enabled=core.redact,
+        redactor_timeout=core.redactor_timeout_ms / 1000,
+        closed_because=registered.closed_because or _missing_redactor(selection, registered),
+    )
+
+
+def _missing_redactor(selection: PluginSelection, registered: Registered) -> str:
+    """Say which required redactor is not in force, or ""."""
+    for name in selection.require_redactors:
+        if name not in registered.redactors:
+            return (
+                f"The required redactor {name!r} is not in force (see `cognee-hooks plugins "
+                "--all`), so nothing is captured or sent."
+            )
+    return ""
 
 
 class _Collection:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from cognee_hooks.background import CORE, Background
+from cognee_hooks.background import Background
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import Faults
 from tests.support.plugins import swallows
@@ -49,12 +49,6 @@ async def test_settling_ends_at_its_deadline_and_closing_cancels(background):
     assert time.monotonic() - started < 1
 
 
-async def test_the_cores_own_tasks_are_not_waited_for(background):
-    background.spawn(CORE, asyncio.sleep(30))
-    assert await background.settle(Deadline.after(0.05))
-    assert await background.close() == 0
-
-
 @pytest.mark.expects_faults
 @pytest.mark.parametrize("error", [ValueError, SystemExit, asyncio.CancelledError])
 async def test_what_work_raises_is_a_fault_of_its_owner(background, faults, error):
@@ -65,6 +59,24 @@ async def test_what_work_raises_is_a_fault_of_its_owner(background, faults, erro
     assert await background.settle(Deadline.after(1))
     [fault] = faults.rows()
     assert (fault.plugin, fault.hook, fault.error_type) == ("a", "background", error.__name__)
+
+
+async def test_work_that_lasts_is_not_waited_for_and_ends_with_the_host(background):
+    cancelled: list[str] = []
+
+    async def timer() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.append("timer")
+
+    background.spawn("a", timer(), lasting=True)
+    await asyncio.to_thread(background.spawn, "a", timer(), lasting=True)
+    background.spawn("a", asyncio.sleep(0.01))
+    assert await background.settle(Deadline.after(30))
+    assert cancelled == []
+    assert await background.close() == 0
+    assert cancelled == ["timer"] * 2
 
 
 async def test_work_that_never_began_is_closed_without_a_warning(background):

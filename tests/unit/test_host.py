@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 from cognee_hooks import Redactor, hookimpl, hookspecs
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine
-from cognee_hooks.errors import FailureKind
+from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import (
     DatasetChanged,
     PostToolUse,
@@ -34,6 +35,7 @@ from cognee_hooks.faults import FaultType
 from cognee_hooks.host import Host
 from cognee_hooks.registry import PluginState, declared_policies
 from cognee_hooks.results import (
+    Act,
     AdditionalContext,
     CheckStatus,
     Command,
@@ -394,6 +396,81 @@ async def test_what_could_not_be_sent_is_reported_and_counted(make, client):
     seen = await play(host, client)
     assert seen["lost"] == 3
     assert host.drops.as_dict() == {"server_down": 3}
+
+
+class Keeps:
+    """A plugin that keeps entries and sends them one after the other, as long as it gets on."""
+
+    def __init__(self, context: Any, stops_at: int = 0) -> None:
+        self._context = context
+        self._kept = 0
+        self._stops_at = stops_at
+
+    @hookimpl
+    def cognee_store_entry(self, request: Any) -> StoreReceipt:
+        self._kept += 1
+        self._context.report_waiting(self._kept)
+        self._context.spawn(self._send(), lasting=True)
+        return StoreReceipt(state=StoreState.BUFFERED, reason="kept")
+
+    async def _send(self) -> None:
+        await asyncio.sleep(0.05)
+        if self._kept > self._stops_at:
+            self._kept -= 1
+            self._context.report_waiting(self._kept)
+
+
+async def test_what_a_plugin_keeps_is_waiting_and_not_lost(make, client):
+    host = make({"keeps": partial(Keeps, stops_at=99)})
+    seen = await play(host, client)
+    assert (host.waiting, host.volatile, seen["lost"]) == (3, 0, 0)
+    assert client.entries == []
+
+
+async def test_a_closing_host_waits_for_a_plugin_that_gets_on(make, client):
+    host = make({"keeps": Keeps})
+    await play(host, client)
+    assert host.waiting == 0
+
+
+async def test_a_closing_host_does_not_wait_where_the_server_takes_nothing(make, client):
+    host = make({"keeps": partial(Keeps, stops_at=99)})
+    await host.start()
+    await host.stop(Stop(**SESSION))
+    host.report_waiting("keeps", 1)
+    host.services.health.note(ServerFailure(FailureKind.REFUSED))
+    host.spawn("keeps", asyncio.sleep(30), lasting=True)
+    started = time.monotonic()
+    await host.close(Deadline.after(30))
+    assert time.monotonic() - started < 15
+
+
+async def test_the_ledger_says_what_became_of_everything(make, client):
+    host = make()
+    await play(host, client)
+    totals = host.ledger.totals(SESSION["session_id"])
+    assert totals == {Act.CAPTURED: 3, Act.DELIVERED: 3, Act.INJECTED: 1}
+    text = next(host.paths.ledger_dir.iterdir()).read_text()
+    assert FACT not in text
+    assert "6543" not in text
+
+
+async def test_what_is_dropped_is_in_the_ledger(make, client):
+    client.scripts[ENTRY] = fails(FailureKind.REFUSED)
+    host = make()
+    await play(host, client)
+    assert host.ledger.totals(SESSION["session_id"])[Act.DROPPED] == 3
+
+
+async def test_a_prompt_that_is_done_again_puts_nothing_into_a_model(make, client):
+    found = AdditionalContext(text="something")
+    host = make({"finds": plugin(cognee_user_prompt_submit=lambda: found)})
+    await host.start()
+    await host.user_prompt_submit(UserPromptSubmit(**SESSION, prompt="Again?", replayed=True))
+    assert Act.INJECTED not in host.ledger.totals(SESSION["session_id"])
+    await host.user_prompt_submit(UserPromptSubmit(**SESSION, prompt="Once more?"))
+    assert host.ledger.totals(SESSION["session_id"])[Act.INJECTED] == 2
+    await host.close(Deadline.after(BUDGET))
 
 
 async def test_work_that_hangs_does_not_keep_entries_of_others_from_being_sent(make, client):
