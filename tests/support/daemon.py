@@ -92,12 +92,12 @@ async def hook(
 def stop_daemon(environ: Mapping[str, str]) -> None:
     """Make sure that no daemon outlives a test, one that is just being started included."""
     folder = folder_of(environ)
-    until = time.monotonic() + STOP_SECONDS
+    limit = time.monotonic() + STOP_SECONDS
     while (reply := control.ask(folder, "stop")) is None and is_starting(os.fsencode(folder)):
-        assert time.monotonic() < until, "a daemon neither comes up nor ends"
+        assert time.monotonic() < limit, "a daemon neither comes up nor ends"
         time.sleep(0.05)
     pid = int((reply or {}).get("pid") or 0)
-    while is_alive(pid) and time.monotonic() < until:
+    while is_alive(pid) and time.monotonic() < limit:
         time.sleep(0.02)
     if is_alive(pid):
         os.kill(pid, signal.SIGKILL)
