@@ -121,16 +121,32 @@ class Stop(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What was said in one turn of a conversation, in raw text.
+
+    Attributes:
+        question: What the user asked.
+        answer: What the model said last; "" where it said nothing.
+    """
+
+    question: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PreCompact(Event):
     """The agent is about to summarise and drop its transcript.
 
     Attributes:
         trigger: ``manual`` or ``auto``.
         custom_instructions: What the user asked of the summary, or "".
+        turns: The latest turns of what is to be dropped, the oldest first; empty where the agent
+            does not say them and its transcript cannot be read.
     """
 
     trigger: str = "auto"
     custom_instructions: str = ""
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document, hook_answer
-from cognee_hooks.agents.fields import origin, text
+from cognee_hooks.agents.fields import blocks, mapping, origin, text
+from cognee_hooks.agents.transcripts import TURNS_BYTES, last_records
+from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -22,6 +24,10 @@ _MACHINE_MADE = re.compile(
     r"|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
     r"|user-prompt-submit-hook|teammate-message|agent-notification)[\s>]"
 )
+_INTERRUPTED = "[Request interrupted by user"
+_ASIDE = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
+"""Marks of records in a transcript that neither the person nor the model said."""
+_SPOKEN = (b'"user"', b'"assistant"', b"compact_boundary")
 
 
 def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
@@ -35,6 +41,33 @@ def _subagent_stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event 
     return readers.stop(payload, common) if common["agent_type"] else None
 
 
+def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    # Here, since the agent waits: once it has been answered, it writes the summary into the file.
+    turns = turns_of(_said(common["transcript_path"]), _written_by_the_agent)
+    return readers.pre_compact(payload, common, turns)
+
+
+def _said(transcript: str) -> Iterator[tuple[str, str]]:
+    """Yield who said what since the last compaction, the latest first."""
+    for record in last_records(transcript, TURNS_BYTES, _SPOKEN):
+        if record.get("subtype") == "compact_boundary":
+            return  # older records stay in the file
+        role, message = text(record, "type"), mapping(record, "message")
+        aside = any(record.get(mark) is True for mark in _ASIDE)
+        if not aside and role in {"user", "assistant"} and not _is_result(message):
+            yield role, blocks(message, "content")
+
+
+def _is_result(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, Mapping) and part.get("type") == "tool_result" for part in parts)
+
+
+def _written_by_the_agent(prompt: str) -> bool:
+    return prompt.startswith(_INTERRUPTED) or _MACHINE_MADE.match(prompt) is not None
+
+
 _READERS: Mapping[str, readers.Reader] = MappingProxyType(
     {
         "SessionStart": readers.session_start,
@@ -43,7 +76,7 @@ _READERS: Mapping[str, readers.Reader] = MappingProxyType(
         "PostToolUseFailure": readers.post_tool_use_failure,
         "SubagentStop": _subagent_stop,
         "Stop": readers.stop,
-        "PreCompact": readers.pre_compact,
+        "PreCompact": _pre_compact,
         "SessionEnd": readers.session_end,
     }
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document, hook_answer
 from cognee_hooks.agents.fields import blocks, mapping, origin, text
+from cognee_hooks.agents.transcripts import TURNS_BYTES, last_records
+from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import Event, Stop, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -25,8 +27,11 @@ _MACHINE_MADE = re.compile(
 
 def _user_prompt_submit(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     prompt = text(payload, "prompt")
-    machine_made = _MACHINE_MADE.match(prompt) is not None
-    return UserPromptSubmit(**common, prompt=prompt, machine_made=machine_made)
+    return UserPromptSubmit(**common, prompt=prompt, machine_made=_machine_made(prompt))
+
+
+def _machine_made(prompt: str) -> bool:
+    return _MACHINE_MADE.match(prompt) is not None
 
 
 def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
@@ -43,6 +48,24 @@ def _interrupt(_: Mapping[str, Any], common: dict[str, Any]) -> Event:
     return Stop(**common)
 
 
+def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    turns = turns_of(_said(common["transcript_path"]), _machine_made)
+    return readers.pre_compact(payload, common, turns)
+
+
+def _said(transcript: str) -> Iterator[tuple[str, str]]:
+    """Yield who said what since the last compaction, the latest first.
+
+    What hooks injected stands there under the role ``developer``.
+    """
+    for record in last_records(transcript, TURNS_BYTES, (b'"message"', b'"compacted"')):
+        kind, item = record.get("type"), mapping(record, "payload")
+        if kind == "compacted":
+            return
+        if kind == "response_item" and item.get("type") == "message":
+            yield text(item, "role"), blocks(item, "content")
+
+
 _READERS: Mapping[str, readers.Reader] = MappingProxyType(
     {
         "SessionStart": readers.session_start,
@@ -50,7 +73,7 @@ _READERS: Mapping[str, readers.Reader] = MappingProxyType(
         "PostToolUse": _post_tool_use,
         "SubagentStop": readers.subagent_stop,
         "Stop": readers.stop,
-        "PreCompact": readers.pre_compact,
+        "PreCompact": _pre_compact,
         "Interrupt": _interrupt,
         "SessionEnd": readers.session_end,
     }

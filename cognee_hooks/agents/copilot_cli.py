@@ -1,19 +1,20 @@
 """GitHub Copilot CLI: its hooks as the GitHub documentation describes them (hooks reference, 2026).
 
-Only the answer's text, which no hook carries, is taken from the transcript that the agent names,
-in the form that version 1 of its session events has.
+Only what was said, which no hook carries, is taken from the transcript that the agent names, in the
+form that version 1 of its session events has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document
 from cognee_hooks.agents.fields import as_command, decoded, flag, mapping, origin, text
-from cognee_hooks.agents.transcripts import last_records
+from cognee_hooks.agents.transcripts import TURNS_BYTES, last_records
+from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import Event, PreCompact, Stop, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -73,6 +74,7 @@ def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
         **common,
         trigger=text(payload, "trigger") or "auto",
         custom_instructions=text(payload, "customInstructions"),
+        turns=turns_of(_said(common["transcript_path"])),
     )
 
 
@@ -137,6 +139,14 @@ class CopilotCli:
     def empty(self, event: str) -> str:
         """Return the answer that changes nothing: an empty object."""
         return self.answer(event, "", "")
+
+
+def _said(transcript: str) -> Iterator[tuple[str, str]]:
+    """Yield who said what, the latest first."""
+    for record in last_records(transcript, TURNS_BYTES, (b"user.message", b"assistant.message")):
+        data = mapping(record, "data")
+        if not text(data, "parentToolCallId"):  # else a sub-agent's
+            yield text(record, "type").removesuffix(".message"), text(data, "content")
 
 
 def _answer_in(transcript: str) -> str:

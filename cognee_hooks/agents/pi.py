@@ -12,18 +12,20 @@ stays the same when an event is sent a second time. Beside those, by pi's name o
 * ``tool_execution_end``: ``toolName``, ``toolCallId``, ``input``, ``output`` (its text),
   ``isError``, ``durationMs``; also for calls that pi refused
 * ``agent_end`` or ``agent_settled``, whichever ends the turn: ``text``, what was answered
-* ``session_before_compact``: ``reason``, ``customInstructions``
+* ``session_before_compact``: ``reason``, ``customInstructions``, ``messages`` (what is to be
+  summarised, at most 40: ``role``, which is ``user`` or ``assistant``, and ``text``)
 * ``session_compact``: nothing more
 * ``session_shutdown``: ``reason``
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from cognee_hooks.agents.answers import document
 from cognee_hooks.agents.fields import flag, mapping, number, origin, text
+from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import (
     Event,
     PostToolUse,
@@ -108,7 +110,7 @@ class Pi:
         return {
             "session_start": _session_start,
             "before_agent_start": _prompt,
-            "message_end": _prompt,
+            "message_end": _late_prompt,
             "tool_execution_end": _tool,
             "agent_end": _stop,
             "agent_settled": _stop,
@@ -129,6 +131,11 @@ def _session_start(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
 def _prompt(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     machine_made = text(payload, "messageType") == "custom"
     return UserPromptSubmit(**common, prompt=text(payload, "prompt"), machine_made=machine_made)
+
+
+def _late_prompt(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    # The model has it already: there is nobody to look anything up for.
+    return UserPromptSubmit(**common, prompt=text(payload, "prompt"), replayed=True)
 
 
 def _tool(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
@@ -153,7 +160,20 @@ def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     # Only newer releases say why; in older ones instructions tell that a person asked for it.
     manual = text(payload, "reason") == "manual" or bool(instructions)
     trigger = "manual" if manual else "auto"
-    return PreCompact(**common, trigger=trigger, custom_instructions=instructions)
+    return PreCompact(
+        **common,
+        trigger=trigger,
+        custom_instructions=instructions,
+        turns=turns_of(_said(payload)),
+    )
+
+
+def _said(payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield who said what, the latest first."""
+    messages = payload.get("messages")
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, Mapping):
+            yield text(message, "role"), text(message, "text")
 
 
 def _compacted(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:  # noqa: ARG001 - table

@@ -11,6 +11,7 @@ const LAUNCHER: string[] = [];
 const VERSION = "0.1.0";
 const KEY = "cognee-memory"; // of our messages and our status text
 const [MAX_TEXT, MAX_LINE] = [64 * 1024, 32 * 1024 * 1024]; // characters of one text, bytes of one line
+const [MAX_MESSAGES, MAX_SAID] = [40, 16 * 1024]; // of what a compaction drops, and characters of one
 const SECONDS = { start: 5, boot: 3, prompt: 10, call: 65, shutdown: 2, spool: 1, rest: 60 };
 type Fields = Record<string, any>; // events and messages, whose shapes differ between releases
 type Turn = { promptId: string; text: string; announced: boolean; failed: boolean };
@@ -184,10 +185,15 @@ export default function cognee(pi: ExtensionAPI): void {
   // Newer releases say agent_settled in the end; in those without ctx.mode a failed run may be tried again.
   on("agent_end", (_event, now) => "mode" in now || turn?.failed || settle("agent_end"));
   on("agent_settled", () => settle("agent_settled"));
-  on("session_before_compact", ({ preparation, reason, customInstructions }) => {
-    for (const list of [preparation.messagesToSummarize, preparation.turnPrefixMessages])
+  on("session_before_compact", ({ preparation, branchEntries, reason, customInstructions }) => {
+    const lists = [preparation.messagesToSummarize, preparation.turnPrefixMessages];
+    for (const list of lists)
       list.splice(0, list.length, ...list.filter((each: Fields) => each.customType !== KEY)); // or it is the user's
-    void deliver("session_before_compact", { reason, customInstructions });
+    // A short session may be summarised without any message being named.
+    const dropped = lists.flat().length ? lists.flat() : branchEntries.flatMap((entry: Fields) => entry.message ?? []);
+    const messages = dropped.map(({ role, content }: Fields) => ({ role, text: textOf(content).slice(0, MAX_SAID) }))
+      .filter(({ role, text }: Fields) => /^(user|assistant)$/.test(role) && text.trim()).slice(-MAX_MESSAGES);
+    void deliver("session_before_compact", { reason, customInstructions, messages });
   });
   on("session_compact", () => void deliver("session_compact", {}));
   on("session_shutdown", async ({ reason }) => {

@@ -17,6 +17,7 @@ from cognee_hooks.events import (
     SessionEnd,
     SessionStart,
     Stop,
+    Turn,
 )
 
 Reader = Callable[[Mapping[str, Any], dict[str, Any]], Event | None]
@@ -90,12 +91,21 @@ def subagent_stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event |
     return stop(payload, common) if common["agent_id"] else None
 
 
-def pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    """Read the announcement of a compaction."""
+def pre_compact(
+    payload: Mapping[str, Any], common: dict[str, Any], turns: tuple[Turn, ...] = ()
+) -> Event:
+    """Read the announcement of a compaction.
+
+    Args:
+        payload: What the agent sent.
+        common: The fields that all events share.
+        turns: What the transcript holds, where it can be read.
+    """
     return PreCompact(
         **common,
         trigger=text(payload, "trigger") or "auto",
         custom_instructions=text(payload, "custom_instructions"),
+        turns=turns,
     )
 
 

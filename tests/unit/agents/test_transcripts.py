@@ -17,7 +17,7 @@ def test_the_latest_record_comes_first(tmp_path):
 def test_only_the_end_of_a_long_file_is_read(tmp_path):
     file = tmp_path / "t.jsonl"
     file.write_text("".join(json.dumps({"n": n}) + "\n" for n in range(10_000)))
-    records = last_records(str(file), 100)
+    records = list(last_records(str(file), 100))
     assert records[0] == {"n": 9999}
     assert len(records) < 10
 
@@ -25,16 +25,23 @@ def test_only_the_end_of_a_long_file_is_read(tmp_path):
 def test_hostile_lines_are_passed_over(tmp_path):
     file = tmp_path / "t.jsonl"
     file.write_bytes(b"[" * 200_000 + b"\n" + b"\xff\xfe\n" + b'{"n": 1}\n' + b"9" * 5000)
-    assert last_records(str(file)) == [{"n": 1}]
+    assert list(last_records(str(file))) == [{"n": 1}]
 
 
 def test_what_is_no_regular_file_is_empty(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path in (str(pipe), str(tmp_path), "/dev/zero", str(tmp_path / "none")):
-        assert last_records(path) == []
+        assert list(last_records(path)) == []
 
 
 @pytest.mark.parametrize("path", ["", "relative", "/with\0nul", "/half \ud800"])
 def test_what_is_no_path_is_empty(path):
-    assert last_records(path) == []
+    assert list(last_records(path)) == []
+
+
+def test_only_lines_that_mention_what_is_looked_for_are_parsed(tmp_path):
+    file = tmp_path / "t.jsonl"
+    file.write_text('{"n": "a"}\n{"n": "b"}\n{"n": "c"}\n')
+    records = list(last_records(str(file), mentioning=(b'"a"', b'"c"')))
+    assert records == [{"n": "c"}, {"n": "a"}]
