@@ -45,6 +45,7 @@ from cognee_hooks.results import (
     StoreRequest,
     StoreState,
 )
+from cognee_hooks.services import session_state
 from cognee_hooks.services.bundle import Services, make_services
 from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.paths import Paths
@@ -184,7 +185,7 @@ class Host:
     async def start(self) -> None:
         """Begin background work: watching the server's health."""
         self.background.attach()
-        self.ledger.sweep()
+        self.background.spawn(CORE, asyncio.to_thread(self._sweep), lasting=True)
         self.services.health.subscribe(self._server_state_changed)
         health = self.services.health
         watching = health.run(pending=lambda: self.waiting > 0, ready=self._drain)
@@ -372,6 +373,10 @@ class Host:
 
     async def _call(self, hook: str, event: object, deadline: Deadline | None = None) -> Called:
         return await self.dispatcher.call(hook, deadline=deadline, event=event)
+
+    def _sweep(self) -> None:
+        self.ledger.sweep()
+        session_state.sweep(self.paths.sessions_dir)
 
     async def _until_sent(self, deadline: Deadline) -> None:
         """Wait until plugins have sent what they keep, as long as the server takes it."""

@@ -7,12 +7,18 @@ a prompt to its answer lives here. Only redacted text may be written.
 from __future__ import annotations
 
 import hashlib
+import shutil
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cognee_hooks.services.statefile import read_object, write_json
+
+KEPT_SECONDS = 30 * 24 * 3600.0
+"""How long the state of a session that nobody goes on with is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +52,18 @@ class SessionState:
         """
         if self.path is not None:
             write_json(self.path, dict(value))
+
+
+def sweep(folder: Path) -> None:
+    """Remove the state of sessions that nobody has gone on with for a month.
+
+    Args:
+        folder: Where the state of all sessions lies, one folder each.
+    """
+    limit = time.time() - KEPT_SECONDS
+    with suppress(OSError):
+        for session in list(folder.iterdir()):
+            with suppress(OSError):
+                # Replacing a file changes the time of its folder.
+                if session.lstat().st_mtime < limit and not session.is_symlink():
+                    shutil.rmtree(session)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import os
+import time
+
 import pytest
 
-from cognee_hooks.services.session_state import SessionState
+from cognee_hooks.services.session_state import KEPT_SECONDS, SessionState, sweep
 
 
 def test_a_plugin_finds_what_it_wrote_for_the_session(tmp_path):
@@ -36,3 +39,23 @@ def test_a_damaged_state_is_empty(tmp_path):
     state.write({"pending": 1})
     state.path.write_bytes(b"{torn")
     assert state.read() == {}
+
+
+def test_old_state_goes_and_recent_state_stays(tmp_path):
+    sessions = tmp_path / "sessions"
+    states = [SessionState.of(sessions, name, "capture") for name in ("old", "new")]
+    for state in states:
+        state.write({"pending": 1})
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (sessions / "link").symlink_to(elsewhere)
+    long_ago = time.time() - KEPT_SECONDS - 10
+    for path in (states[0].path.parent, elsewhere):
+        os.utime(path, (long_ago, long_ago))
+    sweep(sessions)
+    assert [state.read() for state in states] == [{}, {"pending": 1}]
+    assert elsewhere.is_dir()
+
+
+def test_without_any_state_there_is_nothing_to_sweep(tmp_path):
+    sweep(tmp_path / "missing")
