@@ -11,7 +11,8 @@ import pytest
 from cognee_hooks.background import Background
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import Faults
-from tests.support.plugins import swallows
+from tests.support.plugins import HANG, swallows
+from tests.support.waiting import PATIENCE, turns, until
 
 
 @pytest.fixture
@@ -37,16 +38,16 @@ async def test_settling_waits_for_work_and_for_what_it_starts(background):
         done.append("outer")
 
     background.spawn("a", outer())
-    assert await background.settle(Deadline.after(2))
+    assert await background.settle(Deadline.after(PATIENCE))
     assert done == ["outer", "inner"]
 
 
 async def test_settling_ends_at_its_deadline_and_closing_cancels(background):
-    background.spawn("a", asyncio.sleep(30))
+    background.spawn("a", asyncio.sleep(HANG))
     started = time.monotonic()
     assert not await background.settle(Deadline.after(0.05))
     assert await background.close() == 0
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < PATIENCE
 
 
 @pytest.mark.expects_faults
@@ -56,7 +57,7 @@ async def test_what_work_raises_is_a_fault_of_its_owner(background, faults, erro
         raise error
 
     background.spawn("a", broken())
-    assert await background.settle(Deadline.after(1))
+    assert await background.settle(Deadline.after(PATIENCE))
     [fault] = faults.rows()
     assert (fault.plugin, fault.hook, fault.error_type) == ("a", "background", error.__name__)
 
@@ -103,9 +104,9 @@ async def test_work_that_was_on_its_way_when_the_host_closed_is_closed_unrun(bac
     # Waited for without giving the loop a turn, so that what the thread hands over is still queued.
     thread = threading.Thread(target=background.spawn, args=("a", work))
     thread.start()
-    thread.join(2)
+    thread.join(PATIENCE)
     await background.close()
-    await asyncio.sleep(0.01)
+    await turns()
     with pytest.raises(RuntimeError, match="cannot reuse"):
         await work
 
@@ -114,7 +115,6 @@ async def test_work_that_will_not_end_is_counted(background):
     background.spawn("a", swallows())
     await asyncio.sleep(0)
     assert await background.close() == 1
-    await asyncio.sleep(0.9)
 
 
 async def test_a_thread_may_start_work(background):
@@ -125,7 +125,7 @@ async def test_a_thread_may_start_work(background):
         done.set()
 
     await asyncio.to_thread(lambda: background.spawn("a", work()))
-    await asyncio.wait_for(done.wait(), 1)
+    await asyncio.wait_for(done.wait(), PATIENCE)
 
 
 async def test_a_loop_of_the_plugins_own_still_hands_work_to_the_hosts(background):
@@ -139,7 +139,7 @@ async def test_a_loop_of_the_plugins_own_still_hands_work_to_the_hosts(backgroun
         background.spawn("a", work())
 
     await asyncio.to_thread(lambda: asyncio.run(elsewhere()))
-    await asyncio.sleep(0.01)
+    await until(lambda: loops)
     assert loops == [asyncio.get_running_loop()]
 
 

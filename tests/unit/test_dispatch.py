@@ -7,22 +7,23 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.dispatch import GRACE, Dispatcher
+from cognee_hooks.dispatch import Dispatcher
 from cognee_hooks.faults import QUARANTINE_AFTER, Faults, FaultType
 from cognee_hooks.markers import Kind, hookimpl, hookspec
 from tests.support import plugins as hostile
 from tests.support.plugins import dispatcher_of, faults_of, plugin
+from tests.support.waiting import PATIENCE, turns, until
 
-BUDGET = 0.3
-SLACK = 0.25
-"""Seconds that a busy machine may add."""
-LONG = {"told": 30.0, "gathered": 30.0, "asked": 30.0}
+BUDGET = 1.0
+"""Seconds; enough for plugins that behave, whatever else the machine does."""
+LONG = {"told": 30.0, "gathered": 30.0, "asked": 30.0, "registered": 30.0}
 """Budgets for what is not about time."""
 
 pytestmark = pytest.mark.expects_faults
@@ -91,7 +92,7 @@ async def test_a_hostile_plugin_costs_the_others_nothing(make, hook, behaviour):
     )
     started = time.monotonic()
     called = await dispatcher.call(hook)
-    assert time.monotonic() - started < BUDGET + 2 * GRACE + SLACK
+    assert time.monotonic() - started < hostile.BLOCKED
     results = {outcome.plugin: outcome for outcome in called.outcomes}
     assert results["good"].result == 1
     assert not results["good"].fault
@@ -230,16 +231,16 @@ async def test_one_that_swallows_its_cancellation_is_left_behind_and_counted(mak
     ended = asyncio.Event()
 
     async def stubborn() -> None:
-        await hostile.swallows()
-        ended.set()
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(hostile.HANG)
+        await ended.wait()
 
     dispatcher, _ = make(good=plugin(gathered=one), bad=plugin(gathered=stubborn))
     called = await dispatcher.call("gathered")
     assert called.value == [1]
     assert dispatcher.abandoned == 1
-    await asyncio.wait_for(ended.wait(), 5)
-    await asyncio.sleep(0.01)
-    assert dispatcher.abandoned == 0
+    ended.set()
+    await until(lambda: dispatcher.abandoned == 0)
 
 
 async def test_a_blocking_plugin_runs_on_a_thread_of_its_own(make):
@@ -275,24 +276,24 @@ async def test_a_caller_can_only_make_the_deadline_earlier(make):
 
     dispatcher, _ = make(a=plugin(told=notes))
     await dispatcher.call("told", deadline=Deadline.after(100))
-    await dispatcher.call("told", deadline=Deadline.after(0.1))
+    await dispatcher.call("told", deadline=Deadline.after(0.5))
     assert seen[0] <= BUDGET
-    assert seen[1] <= 0.1
+    assert seen[1] <= 0.5
 
 
 @pytest.mark.parametrize("hook", ["told", "registered"])
 def test_a_setting_overrides_the_budget(make, hook):
-    dispatcher, _ = make({"budgets": {hook: 0.02}}, bad=plugin(**{hook: hostile_block}))
+    dispatcher, _ = make({"budgets": LONG | {hook: 0.02}}, bad=plugin(**{hook: hostile_block}))
     started = time.monotonic()
     if hook == "told":
         asyncio.run(dispatcher.call(hook))
     else:
         dispatcher.call_blocking(hook)
-    assert time.monotonic() - started < BUDGET
+    assert time.monotonic() - started < hostile.BLOCKED
 
 
 def hostile_block() -> None:
-    time.sleep(0.5)
+    hostile.blocks()
 
 
 async def test_implementations_in_order_wait_for_each_other(make):
@@ -306,7 +307,9 @@ async def test_implementations_in_order_wait_for_each_other(make):
 
         return note
 
-    dispatcher, _ = make(b=plugin(ended=notes("b")), a=plugin(ended=notes("a")))
+    dispatcher, _ = make(
+        {"budgets": {"ended": 30.0}}, b=plugin(ended=notes("b")), a=plugin(ended=notes("a"))
+    )
     await dispatcher.call("ended")
     assert order == ["a begins", "a ends", "b begins", "b ends"]
 
@@ -321,22 +324,23 @@ async def test_one_in_order_that_is_slow_keeps_its_time_while_the_next_begins(ma
 
 
 async def test_our_own_cancellation_passes_and_leaves_no_task_running(make):
-    stopped = asyncio.Event()
+    begun, stopped = asyncio.Event(), asyncio.Event()
 
     async def patient() -> None:
+        begun.set()
         try:
             await asyncio.sleep(hostile.HANG)
         finally:
             stopped.set()
 
-    dispatcher, faults = make(a=plugin(told=patient))
+    dispatcher, faults = make({"budgets": LONG}, a=plugin(told=patient))
     call = asyncio.create_task(dispatcher.call("told"))
-    await asyncio.sleep(0.02)
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    await asyncio.wait_for(stopped.wait(), 1)
-    await asyncio.sleep(0)
+    await asyncio.wait_for(stopped.wait(), PATIENCE)
+    await turns()
     assert dispatcher.abandoned == 0
     assert faults.rows() == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
@@ -351,7 +355,9 @@ async def test_context_variables_reach_threads_and_tasks(make):
     def on_thread() -> int:
         return variable.get()
 
-    dispatcher, _ = make(a=plugin(gathered=on_thread), b=plugin(gathered=on_loop))
+    dispatcher, _ = make(
+        {"budgets": LONG}, a=plugin(gathered=on_thread), b=plugin(gathered=on_loop)
+    )
     variable.set(9)
     assert (await dispatcher.call("gathered")).value == [9, 9]
 
@@ -361,17 +367,24 @@ def own_ident() -> int:
 
 
 async def test_threads_end_when_the_dispatcher_closes(make):
-    dispatcher, _ = make(a=plugin(gathered=own_ident))
+    dispatcher, _ = make({"budgets": LONG}, a=plugin(gathered=own_ident))
     [ident] = (await dispatcher.call("gathered")).value
     [thread] = [each for each in threading.enumerate() if each.ident == ident]
     dispatcher.close()
-    await asyncio.to_thread(thread.join, 2)
+    await asyncio.to_thread(thread.join, PATIENCE)
     assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02])
 async def test_a_built_in_that_holds_up_the_loop_is_noted_as_slow(make, seconds):
-    dispatcher, faults = make({"inline": inline}, a=plugin(told=lambda: time.sleep(seconds)))
+    now = [0.0]
+
+    def takes() -> None:
+        now[0] += seconds
+
+    dispatcher, faults = make(
+        {"inline": inline, "clock": lambda: now[0], "budgets": LONG}, a=plugin(told=takes)
+    )
     await dispatcher.call("told")
     assert [row.error_type for row in faults.rows()] == ([FaultType.SLOW] if seconds else [])
 
@@ -460,13 +473,13 @@ def lost() -> Any:
 
 
 def hangs_before() -> Any:
-    time.sleep(0.6)
+    hostile.blocks()
     yield
 
 
 def hangs_after() -> Any:
     value = yield
-    time.sleep(0.6)
+    hostile.blocks()
     return value
 
 
@@ -482,7 +495,7 @@ async def test_a_wrapper_that_fails_leaves_the_inner_result_standing(make, wrapp
     )
     started = time.monotonic()
     called = await dispatcher.call(hook)
-    assert time.monotonic() - started < BUDGET + 2 * GRACE + SLACK
+    assert time.monotonic() - started < hostile.BLOCKED
     assert called.value == ([1] if hook == "gathered" else 1)
     assert {row.plugin for row in faults.rows()} == {"bad"}
 

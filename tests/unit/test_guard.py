@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from cognee_hooks.guard import Worker, attempt, attempt_apart, attempt_await
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt, StopIteration])
@@ -55,8 +56,8 @@ def test_calls_of_a_worker_run_one_after_the_other_with_the_callers_context():
     worker, order = Worker("test"), []
     variable.set("seen")
     futures = [worker.submit(order.append, number) for number in range(5)]
-    assert worker.submit(variable.get).result(2).result == "seen"
-    assert all(future.result(2).error is None for future in futures)
+    assert worker.submit(variable.get).result(PATIENCE).result == "seen"
+    assert all(future.result(PATIENCE).error is None for future in futures)
     assert order == list(range(5))
     worker.stop()
 
@@ -67,17 +68,17 @@ def test_a_call_that_was_cancelled_while_it_waited_is_never_made():
     second = worker.submit(made.append, 1)
     assert second.cancel()
     gate.set()
-    assert first.result(2).result is True
-    assert worker.submit(len, made).result(2).result == 0
+    assert first.result(PATIENCE).result is True
+    assert worker.submit(len, made).result(PATIENCE).result == 0
     worker.stop()
 
 
 def test_a_worker_that_never_ran_stops_and_one_that_stopped_starts_again():
     worker = Worker("test")
     worker.stop()
-    ident = worker.submit(threading.get_ident).result(2).result
+    ident = worker.submit(threading.get_ident).result(PATIENCE).result
     worker.stop()
-    again = worker.submit(threading.get_ident).result(2)
+    again = worker.submit(threading.get_ident).result(PATIENCE)
     assert again.error is None
     assert ident is not None
     worker.stop()
@@ -85,8 +86,8 @@ def test_a_worker_that_never_ran_stops_and_one_that_stopped_starts_again():
 
 def test_sys_exit_on_a_worker_ends_neither_thread_nor_program():
     worker = Worker("test")
-    assert isinstance(worker.submit(sys.exit, 3).result(2).error, SystemExit)
-    assert worker.submit(int).result(2).result == 0
+    assert isinstance(worker.submit(sys.exit, 3).result(PATIENCE).error, SystemExit)
+    assert worker.submit(int).result(PATIENCE).result == 0
     worker.stop()
 
 
@@ -98,7 +99,7 @@ def test_a_thread_that_cannot_start_is_a_failed_call(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", refuses)
     assert isinstance(worker.submit(int).result(0).error, RuntimeError)
     monkeypatch.undo()
-    assert worker.submit(int).result(2).result == 0
+    assert worker.submit(int).result(PATIENCE).result == 0
     worker.stop()
 
 

@@ -13,7 +13,8 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.identity import Credentials
 from cognee_hooks.results import Identity
 from cognee_hooks.services.keys import Key
-from tests.support.plugins import dispatcher_of, plugin
+from tests.support.plugins import HANG, dispatcher_of, plugin
+from tests.support.waiting import PATIENCE
 
 URL = "http://localhost:8011"
 OWN = Key("own", "settings")
@@ -56,15 +57,15 @@ def resolves(answers: list[Any], asked: list[str]) -> object:
 async def test_without_an_answer_the_cores_key_counts():
     asked: list[str] = []
     keys, _ = credentials(a=resolves([], asked))
-    assert await keys.key(Deadline.after(1)) == OWN
-    assert await keys.key(Deadline.after(1)) == OWN
+    assert await keys.key(Deadline.after(PATIENCE)) == OWN
+    assert await keys.key(Deadline.after(PATIENCE)) == OWN
     assert asked == [URL]
 
 
 async def test_a_plugin_is_asked_once_however_many_need_the_key():
     asked: list[str] = []
     keys, _ = credentials(a=resolves([Identity(api_key="k", source="vault")], asked))
-    found = await asyncio.gather(*(keys.key(Deadline.after(1)) for _ in range(5)))
+    found = await asyncio.gather(*(keys.key(Deadline.after(PATIENCE)) for _ in range(5)))
     assert found == [Key("k", "vault")] * 5
     assert asked == [URL]
 
@@ -73,9 +74,9 @@ async def test_a_key_that_was_refused_is_asked_for_anew():
     asked: list[str] = []
     answers = [Identity(api_key=each, source="vault") for each in ("old", "new")]
     keys, chain = credentials(a=resolves(answers, asked))
-    old = await keys.key(Deadline.after(1))
+    old = await keys.key(Deadline.after(PATIENCE))
     await keys.rejected(old)
-    assert await keys.key(Deadline.after(1)) == Key("new", "vault")
+    assert await keys.key(Deadline.after(PATIENCE)) == Key("new", "vault")
     await keys.rejected(old)
     assert chain.refused == [old]
     assert len(asked) == 2
@@ -83,7 +84,7 @@ async def test_a_key_that_was_refused_is_asked_for_anew():
 
 async def test_the_cores_key_that_was_refused_is_the_cores_matter():
     keys, chain = credentials()
-    await keys.rejected(await keys.key(Deadline.after(1)))
+    await keys.rejected(await keys.key(Deadline.after(PATIENCE)))
     assert chain.refused == [OWN]
 
 
@@ -92,16 +93,16 @@ async def test_a_plugin_that_failed_once_is_asked_again():
     asked: list[str] = []
     answers = [ValueError(), Identity(api_key="k", source="vault")]
     keys, _ = credentials(a=resolves(answers, asked))
-    assert await keys.key(Deadline.after(1)) == OWN
-    assert await keys.key(Deadline.after(1)) == Key("k", "vault")
+    assert await keys.key(Deadline.after(PATIENCE)) == OWN
+    assert await keys.key(Deadline.after(PATIENCE)) == Key("k", "vault")
 
 
 @pytest.mark.expects_faults
 async def test_a_plugin_that_hangs_leaves_time_for_the_request():
     async def hangs() -> None:
-        await asyncio.sleep(30)
+        await asyncio.sleep(HANG)
 
     keys, _ = credentials(a=plugin(cognee_resolve_identity=hangs))
-    deadline = Deadline.after(0.4)
+    deadline = Deadline.after(2.0)
     assert await keys.key(deadline) == OWN
     assert deadline.remaining() > 0.05

@@ -25,7 +25,7 @@ class Level(StrEnum):
     OFF = "off"
 
 
-# Every example writes the files anew, and a busy machine may take seconds to make up the first one.
+# Every example writes the files anew.
 FILES_AND_SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
@@ -588,7 +588,7 @@ def test_an_env_file_may_hold_bytes_that_are_no_text(tmp_path):
 
 
 @given(data=st.binary(max_size=400))
-@hypothesis_settings(suppress_health_check=FILES_AND_SLOW, deadline=None)
+@hypothesis_settings(suppress_health_check=FILES_AND_SLOW)
 def test_no_bytes_in_any_file_make_it_raise(tmp_path, data):
     for name in ("config", "env", ".cognee-hooks.yaml"):
         (tmp_path / name).write_bytes(data)
@@ -608,7 +608,7 @@ VALUES = st.recursive(
 
 
 @given(value=st.dictionaries(KEYS, VALUES), arguments=st.dictionaries(KEYS, VALUES))
-@hypothesis_settings(suppress_health_check=FILES_AND_SLOW, deadline=None)
+@hypothesis_settings(suppress_health_check=FILES_AND_SLOW)
 def test_no_content_of_any_shape_makes_it_raise_or_widens(tmp_path, value, arguments):
     import yaml
 

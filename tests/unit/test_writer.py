@@ -15,18 +15,20 @@ from cognee_hooks.results import StoreRequest, StoreState
 from cognee_hooks.services.answers import StoredEntry
 from cognee_hooks.writer import DirectWriter
 from tests.support.redacted import redacted
+from tests.support.waiting import PATIENCE, until
 
 
 class Server:
-    """Stores entries, or fails as it is told."""
+    """Stores entries once it is ready, or fails as it is told."""
 
     def __init__(self) -> None:
         self.stored: list[int] = []
         self.failures: list[ServerFailure | None] = []
-        self.seconds = 0.0
+        self.ready = asyncio.Event()
+        self.ready.set()
 
     async def store_entry(self, entry: Any, *, deadline: Deadline, **_: Any) -> StoredEntry:
-        await asyncio.sleep(self.seconds)
+        await self.ready.wait()
         failure = self.failures.pop(0) if self.failures else None
         if failure is not None:
             raise failure
@@ -60,7 +62,7 @@ def drops() -> list[DropReason]:
 @pytest.fixture
 def writer(server, health, drops) -> DirectWriter:
     return DirectWriter(
-        server, health, drops.append, request_seconds=5, limit=3, clock=time.monotonic
+        server, health, drops.append, request_seconds=PATIENCE, limit=3, clock=time.monotonic
     )
 
 
@@ -74,7 +76,7 @@ def give(writer: DirectWriter, *numbers: int) -> None:
 
 async def test_entries_go_in_the_order_of_capture(writer, server, health):
     give(writer, 1, 2, 3)
-    await writer.drain(Deadline.after(1))
+    await writer.drain(Deadline.after(PATIENCE))
     assert server.stored == [1, 2, 3]
     assert writer.waiting == 0
     assert writer.counts.stored == 3
@@ -92,9 +94,9 @@ async def test_entries_go_in_the_order_of_capture(writer, server, health):
 async def test_what_was_surely_not_stored_stays_at_the_head(writer, server, drops, kind):
     server.failures = [ServerFailure(kind)]
     give(writer, 1, 2)
-    await writer.drain(Deadline.after(1))
+    await writer.drain(Deadline.after(PATIENCE))
     assert (server.stored, writer.waiting) == ([], 2)
-    await writer.drain(Deadline.after(1))
+    await writer.drain(Deadline.after(PATIENCE))
     assert server.stored == [1, 2]
     assert drops == []
 
@@ -103,8 +105,8 @@ async def test_what_was_surely_not_stored_stays_at_the_head(writer, server, drop
 async def test_what_may_have_been_stored_is_not_sent_again(writer, server, drops, kind):
     server.failures = [ServerFailure(kind)]
     give(writer, 1, 2)
-    await writer.drain(Deadline.after(1))
-    await writer.drain(Deadline.after(1))
+    await writer.drain(Deadline.after(PATIENCE))
+    await writer.drain(Deadline.after(PATIENCE))
     assert server.stored == [2]
     assert writer.counts.uncertain == 1
     assert drops == []
@@ -114,7 +116,7 @@ async def test_what_may_have_been_stored_is_not_sent_again(writer, server, drops
 async def test_what_will_never_be_accepted_is_dropped_and_counted(writer, server, drops, kind):
     server.failures = [ServerFailure(kind)]
     give(writer, 1, 2)
-    await writer.drain(Deadline.after(1))
+    await writer.drain(Deadline.after(PATIENCE))
     assert server.stored == [2]
     assert drops == [DropReason.REJECTED]
 
@@ -122,17 +124,17 @@ async def test_what_will_never_be_accepted_is_dropped_and_counted(writer, server
 async def test_beyond_the_limit_the_oldest_goes_and_is_counted(writer, server, drops):
     give(writer, 1, 2, 3, 4)
     assert drops == [DropReason.QUEUE_OVERFLOW]
-    await writer.drain(Deadline.after(1))
+    await writer.drain(Deadline.after(PATIENCE))
     assert server.stored == [2, 3, 4]
 
 
 async def test_the_entry_that_is_on_its_way_is_not_counted_as_dropped(writer, server, drops):
-    server.seconds = 0.05
+    server.ready.clear()
     give(writer, 1, 2, 3)
-    draining = asyncio.create_task(writer.drain(Deadline.after(2)))
-    await asyncio.sleep(0.01)
-    assert writer.sending
+    draining = asyncio.create_task(writer.drain(Deadline.after(PATIENCE)))
+    await until(lambda: writer.sending)
     give(writer, 4)
+    server.ready.set()
     await draining
     assert server.stored == [1, 3, 4]
     assert drops == [DropReason.QUEUE_OVERFLOW]
@@ -140,25 +142,26 @@ async def test_the_entry_that_is_on_its_way_is_not_counted_as_dropped(writer, se
 
 async def test_with_room_for_one_the_entry_on_its_way_gives_way(server, health, drops):
     writer = DirectWriter(
-        server, health, drops.append, request_seconds=5, limit=1, clock=time.monotonic
+        server, health, drops.append, request_seconds=PATIENCE, limit=1, clock=time.monotonic
     )
-    server.seconds = 0.05
+    server.ready.clear()
     give(writer, 1)
-    draining = asyncio.create_task(writer.drain(Deadline.after(2)))
-    await asyncio.sleep(0.01)
+    draining = asyncio.create_task(writer.drain(Deadline.after(PATIENCE)))
+    await until(lambda: writer.sending)
     give(writer, 2)
+    server.ready.set()
     await draining
     assert server.stored == [1, 2]
 
 
 async def test_a_drain_does_not_wait_beyond_its_deadline_for_another(writer, server):
-    server.seconds = 0.5
+    server.ready.clear()
     give(writer, 1)
-    longer = asyncio.create_task(writer.drain(Deadline.after(5)))
-    await asyncio.sleep(0.01)
-    started = time.monotonic()
+    longer = asyncio.create_task(writer.drain(Deadline.after(PATIENCE)))
+    await until(lambda: writer.sending)
     await writer.drain(Deadline.after(0.05))
-    assert time.monotonic() - started < 0.3
+    assert not longer.done()
+    server.ready.set()
     await longer
     assert server.stored == [1]
 

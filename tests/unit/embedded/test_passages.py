@@ -99,7 +99,10 @@ def test_node_names_restrict(filled: Memory):
     assert [hit.source_id for hit in found] == ["x"]
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
 def test_no_query_text_breaks_the_search(filled: Memory, query: str):
     filled.passages.search(query, filled.datasets.id_of("d"), 5)

@@ -50,7 +50,7 @@ def test_files_found_in_the_wild_come_back_byte_for_byte(name, tmp_path):
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_document_comes_back_byte_for_byte(data, tmp_path):
     path = tmp_path / "settings.json"
     without_backups(path)

@@ -14,7 +14,9 @@ from cognee_hooks.errors import FailureKind
 from cognee_hooks.events import Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from cognee_hooks.sdk.session import contained, contained_call, running, tell
+from tests.support.plugins import HANG
 from tests.support.scripted import ENTRY, ScriptedClient, fails
+from tests.support.waiting import PATIENCE, turns, until
 
 
 class Recorder:
@@ -63,7 +65,7 @@ async def test_a_block_begins_and_ends_the_session_and_closes_the_host(isolated_
     host = make_host(isolated_environment, client, recorder=recorder)
     async with running(host) as same:
         assert same is host
-        await asyncio.sleep(0.01)
+        await until(lambda: recorder.seen)
         await turn(host)
     assert recorder.seen == ["start s1", "end s1"]
     assert client.closed
@@ -86,15 +88,16 @@ async def test_a_block_that_raises_still_sends_what_was_captured(isolated_enviro
 
 
 async def test_a_block_that_is_cancelled_still_closes_the_host(isolated_environment):
-    client = Client()
+    client, working = Client(), asyncio.Event()
 
     async def program():
         async with running(make_host(isolated_environment, client)) as host:
             await turn(host)
-            await asyncio.sleep(30)
+            working.set()
+            await asyncio.sleep(HANG)
 
     task = asyncio.create_task(program())
-    await asyncio.sleep(0.1)
+    await asyncio.wait_for(working.wait(), PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -108,7 +111,7 @@ async def test_what_could_not_be_sent_is_logged(isolated_environment, caplog):
     started = time.monotonic()
     async with running(make_host(isolated_environment, client), close_seconds=0.5) as host:
         await turn(host)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < PATIENCE
     assert "1 captured entries could not be sent" in caplog.text
 
 
@@ -123,7 +126,7 @@ async def test_faults_are_contained_and_counted(isolated_environment):
         raise ValueError("never shown")
 
     for work in (broken, broken_at_once):
-        assert await contained(host, "sdk", "on_end", work, Deadline.after(1)) is None
+        assert await contained(host, "sdk", "on_end", work, Deadline.after(PATIENCE)) is None
     assert contained_call(host, "sdk", "on_filter", broken_at_once) is None
     assert {(row.plugin, row.hook, row.error_type) for row in host.faults.rows()} == {
         ("sdk", "on_end", "SystemExit"),
@@ -137,19 +140,19 @@ async def test_slow_work_is_left_at_its_deadline(isolated_environment):
     host = make_host(isolated_environment, ScriptedClient())
     started = time.monotonic()
     done = await contained(
-        host, "sdk", "on_end", lambda: asyncio.sleep(30, "late"), Deadline.after(0.05)
+        host, "sdk", "on_end", lambda: asyncio.sleep(HANG, "late"), Deadline.after(0.05)
     )
     assert done is None
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < PATIENCE
     assert host.faults.rows()[0].error_type == "TimeoutError"
 
 
 async def test_the_programs_own_cancellation_passes(isolated_environment):
     host = make_host(isolated_environment, ScriptedClient())
     task = asyncio.create_task(
-        contained(host, "sdk", "on_end", lambda: asyncio.sleep(30), Deadline.after(30))
+        contained(host, "sdk", "on_end", lambda: asyncio.sleep(HANG), Deadline.after(HANG))
     )
-    await asyncio.sleep(0.01)
+    await turns()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -171,7 +174,9 @@ async def test_five_faults_in_a_row_switch_off_and_a_success_ends_the_row(isolat
         contained_call(host, "sdk", "on_end", broken)
     assert len(called) == 4 + 5
     assert (
-        await contained(host, "sdk", "on_end", lambda: asyncio.sleep(0, 1), Deadline.after(1))
+        await contained(
+            host, "sdk", "on_end", lambda: asyncio.sleep(0, 1), Deadline.after(PATIENCE)
+        )
         is None
     )
     assert contained_call(host, "sdk", "elsewhere", lambda: "fine") == "fine"
