@@ -9,6 +9,7 @@ BUILT_IN_PACKAGE = "builtin_plugins"
 
 BUILT_INS: dict[str, str] = {
     "capture": "builtin_plugins.capture.plugin:CapturePlugin",
+    "compaction": "builtin_plugins.compaction.plugin:CompactionPlugin",
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
     "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",
 }

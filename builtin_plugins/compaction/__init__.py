@@ -1,0 +1,1 @@
+"""Carries what a compaction drops over to the next prompt."""

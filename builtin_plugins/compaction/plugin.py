@@ -1,0 +1,205 @@
+"""Hook implementations of compaction."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from builtin_plugins.compaction.anchor import anchor_text, block, not_among, turns_section
+from builtin_plugins.compaction.pending import Pending
+from builtin_plugins.compaction.query import query_of
+from builtin_plugins.compaction.settings import CompactionSettings
+from cognee_hooks import Deadline, PluginContext, hookimpl
+from cognee_hooks.errors import RedactionFailed, ServerFailure
+from cognee_hooks.events import PreCompact, Stop, Turn, UserPromptSubmit
+from cognee_hooks.faults import DropReason
+from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatus, StoreRequest
+from cognee_hooks.services.client import DatasetRef
+from cognee_hooks.services.recall import recall_memory
+
+if TYPE_CHECKING:
+    from cognee_hooks.redaction import Redacted
+
+LANE = "compaction"
+PRIORITY = 200
+"""Above recall: what the conversation was about matters more than what else is known."""
+MARGIN = 0.5
+"""Seconds of the budget that are kept for storing, once the server has been asked."""
+MAX_TURNS = 12
+"""That are looked at; some of them may be private."""
+MAX_TURN_BYTES = 2000
+"""Of a question or an answer; the query is made of more than the anchor shows."""
+QUESTION = "Context compaction anchor: what did the compacted part of this conversation hold?"
+
+
+class CompactionPlugin:
+    """Builds an anchor before a compaction and puts it into the context of the prompt after it.
+
+    The anchor waits on disk as soon as the turns are redacted; what the server remembers about them
+    is added when it has answered.
+    """
+
+    def __init__(self, context: PluginContext) -> None:
+        self._context = context
+        self._settings = context.settings(CompactionSettings)
+        self._pending = Pending(context.state, context.log)
+        self._at_work = asyncio.Lock()
+
+    @hookimpl
+    async def cognee_pre_compact(self, event: PreCompact, deadline: Deadline) -> None:
+        """Keep what is about to be dropped."""
+        # A sub-agent's own conversation is none that the user goes on with.
+        if not self._on or event.agent_id or not event.turns:
+            return
+        async with self._at_work:
+            if turns := await self._safe(event.turns):
+                await self._anchor(turns, event, deadline)
+
+    @hookimpl
+    async def cognee_user_prompt_submit(
+        self, event: UserPromptSubmit, deadline: Deadline
+    ) -> AdditionalContext | None:
+        """Give the anchor to the first prompt of the user's whose answer is awaited."""
+        prompt = event.prompt.strip()
+        awaited = not (event.machine_made or event.replayed or event.agent_id)
+        if not self._on or not awaited or not prompt or prompt.startswith("/"):
+            return None
+        await self._idle(deadline)
+        anchor = self._pending.give()
+        if not anchor:
+            return None
+        text = block(anchor, self._context.session.max_context_bytes)
+        return AdditionalContext(text=text, priority=PRIORITY, lane=LANE)
+
+    @hookimpl
+    async def cognee_stop(self, event: Stop) -> None:
+        """Forget an anchor that the model has answered to."""
+        if not event.replayed and not event.agent_id:
+            self._pending.settle()
+
+    @hookimpl
+    def cognee_doctor_checks(self) -> CheckResult:
+        """Tell whether compactions are looked after."""
+        if not self._on:
+            return CheckResult(
+                name="compaction",
+                status=CheckStatus.INFO,
+                detail="off",
+                remedy="set COGNEE_COMPACTION_ANCHOR=true and COGNEE_CAPTURE=true to carry what a "
+                "compaction drops over to the next prompt",
+            )
+        return CheckResult(
+            name="compaction",
+            status=CheckStatus.OK,
+            detail=f"on, at most {self._settings.max_bytes} bytes with the prompt after it",
+        )
+
+    # -- before ----------------------------------------------------------------------------------
+
+    @property
+    def _on(self) -> bool:
+        context = self._context
+        return self._settings.enabled and context.core.capture and bool(context.session.session_id)
+
+    async def _safe(self, turns: Sequence[Turn]) -> list[Turn]:
+        """Return redacted turns; none where one cannot be made safe, which is counted."""
+        raw = [[turn.question, turn.answer] for turn in turns[-MAX_TURNS:]]
+        try:
+            pairs = (await self._context.redact(raw, max_bytes=MAX_TURN_BYTES)).value
+        except RedactionFailed:
+            self._context.drop(DropReason.REDACTION_FAILED)
+            return []
+        # An answer to a question that is private may repeat it.
+        return [Turn(question=asked, answer=said) for asked, said in pairs if asked.strip()]
+
+    async def _anchor(self, turns: list[Turn], event: PreCompact, deadline: Deadline) -> None:
+        made_of = hashlib.sha256(repr(turns).encode()).hexdigest()
+        again = made_of == self._pending.made_of
+        if again and not event.replayed:
+            return
+        limit = min(self._settings.max_bytes, self._context.session.max_context_bytes)
+        anchor = anchor_text(turns, [], limit)
+        if not again:
+            self._pending.put(anchor, made_of)
+        passages: list[str] = []
+        if not event.replayed:
+            by = Deadline(deadline.at - MARGIN, deadline.clock)
+            passages = await self._remembered(turns, by)
+        if passages:
+            anchor = anchor_text(turns, passages, limit)
+            self._pending.improve(anchor, made_of)
+        if not again:
+            self._context.record(Act.COMPACTED, event.trigger, content=anchor)
+        # Of an event that is done again nobody knows how far it came; its entry keeps its key.
+        await self._store(not_among(turns, passages))
+
+    async def _remembered(self, turns: list[Turn], limit: Deadline) -> list[str]:
+        """Ask the server what it remembers about the turns; returns redacted passages."""
+        services = self._context.services
+        words = query_of(turns)
+        if not words or services.health.state not in {"ok", "unknown"}:
+            return []
+        try:
+            query = await self._context.redact(words)
+            passages = await self._asked(query, limit)
+            return (await self._context.redact(passages)).value
+        except RedactionFailed:
+            return []
+
+    async def _asked(self, query: Redacted[str], limit: Deadline) -> list[str]:
+        context, services = self._context, self._context.services
+        # Last of all, because whoever is let through has to report how it went.
+        if not services.breaker.allow():
+            return []
+        read = [DatasetRef(id=each) for each in context.core.read_dataset_ids]
+        try:
+            # What this conversation stored itself counts too: the model is about to lose it.
+            memory = await recall_memory(
+                services.client,
+                query,
+                read or [DatasetRef(name=context.session.dataset)],
+                top_k=self._settings.top_k,
+                deadline=limit,
+            )
+        except ServerFailure as failure:
+            services.health.note(failure)
+            services.breaker.failure(failure.kind)
+            return []
+        services.health.note(None)
+        services.breaker.success()
+        return memory.passages
+
+    async def _store(self, turns: list[Turn]) -> None:
+        """Store the turns that the graph does not hold; what it holds would only come back."""
+        answer = turns_section(turns)
+        if not answer:
+            return
+        session = self._context.session
+        entry: dict[str, Any] = {
+            "type": "qa",
+            "question": QUESTION,
+            "answer": answer,
+            "context": f"{session.agent} · compaction anchor · dataset {session.dataset}",
+        }
+        try:
+            redacted = await self._context.redact(entry)
+        except RedactionFailed:
+            self._context.drop(DropReason.REDACTION_FAILED)
+            return
+        await self._context.store(
+            StoreRequest(entry=redacted, session_id=session.session_id, dataset=session.dataset)
+        )
+
+    # -- after -----------------------------------------------------------------------------------
+
+    async def _idle(self, deadline: Deadline) -> None:
+        """Wait for an anchor in the making, but not for longer than a prompt can spare."""
+        if not self._at_work.locked():
+            return
+        try:
+            async with asyncio.timeout(deadline.remaining() / 2), self._at_work:
+                pass
+        except TimeoutError:
+            return
