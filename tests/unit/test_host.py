@@ -45,12 +45,13 @@ from cognee_hooks.results import (
     StoreReceipt,
     StoreState,
 )
-from tests.support.plugins import HOSTILE, fresh, plugin
+from tests.support.plugins import BLOCKED, HANG, HOSTILE, fresh, plugin
 from tests.support.scripted import ENTRY, RECALL, ScriptedClient, fails, remembers
+from tests.support.waiting import PATIENCE
 
 FACT = "The staging database listens on port 6543."
 SESSION = {"session_id": "claude_s1", "agent": "claude-code"}
-BUDGET = 0.25
+BUDGET = 0.75
 """Seconds that every hook has in these tests, where it is not less anyway."""
 CLOSED = "cognee_register_redactors"
 HOOKS = [name for name in declared_policies() if name != CLOSED]
@@ -138,7 +139,7 @@ async def test_a_session_recalls_and_captures(make, client):
 async def test_events_reach_their_method_by_type(make, client):
     host = make()
     answer = await host.dispatch(
-        UserPromptSubmit(**SESSION, prompt="Where does staging listen?"), Deadline.after(4)
+        UserPromptSubmit(**SESSION, prompt="Where does staging listen?"), Deadline.after(PATIENCE)
     )
     assert answer is not None
     assert FACT in answer.context
@@ -151,7 +152,7 @@ async def test_events_reach_their_method_by_type(make, client):
         SessionEnd(**SESSION),
     ):
         assert await host.dispatch(event) is None
-    await host.close(Deadline.after(1))
+    await host.close(Deadline.after(PATIENCE))
     assert len(client.entries) == 3
 
 
@@ -162,7 +163,7 @@ async def test_our_own_block_in_a_prompt_is_cut_out_before_anybody_sees_it(make,
     )
     again = UserPromptSubmit(**SESSION, prompt=f"{first.context}\nAnd where does production?")
     await host.user_prompt_submit(again)
-    await host.close(Deadline.after(1))
+    await host.close(Deadline.after(PATIENCE))
     assert client.queries[-1] == "And where does production?"
 
 
@@ -183,7 +184,7 @@ async def test_a_hostile_plugin_in_any_hook_changes_nothing(
     host = make({"bad": plugin(**{hook: fresh(behaviour)})})
     seen = await play(host, client)
     # One hook may use up its budget, and a stop that hangs its grace, but nothing adds up.
-    assert time.monotonic() - started < 6 * BUDGET + 1
+    assert time.monotonic() - started < BLOCKED
     assert seen == expected
     assert {plugin for plugin, _ in failures(host)} <= {"bad"}
     if behaviour == "raises":
@@ -201,7 +202,9 @@ async def test_a_plugin_that_cannot_register_its_redactors_closes_everything(
     assert client.queries == []
     assert FACT not in seen["answer"].context
     assert "Plugin bad could not register its redactors" in host.redaction.closed_because
-    [row] = [row for row in await examine(host, Deadline.after(1)) if row.name == "redaction"]
+    [row] = [
+        row for row in await examine(host, Deadline.after(PATIENCE)) if row.name == "redaction"
+    ]
     assert row.status is CheckStatus.FAILED
     assert "bad" in row.detail
     assert host.drops.as_dict()["redaction_failed"] >= 2
@@ -439,7 +442,7 @@ async def test_a_closing_host_does_not_wait_where_the_server_takes_nothing(make,
     await host.stop(Stop(**SESSION))
     host.report_waiting("keeps", 1)
     host.services.health.note(ServerFailure(FailureKind.REFUSED))
-    host.spawn("keeps", asyncio.sleep(30), lasting=True)
+    host.spawn("keeps", asyncio.sleep(HANG), lasting=True)
     started = time.monotonic()
     await host.close(Deadline.after(30))
     assert time.monotonic() - started < 15
@@ -480,12 +483,12 @@ async def test_work_that_hangs_does_not_keep_entries_of_others_from_being_sent(m
 
         @hookimpl
         async def cognee_stop(self, event: Stop) -> None:
-            self._context.spawn(asyncio.sleep(30))
+            self._context.spawn(asyncio.sleep(HANG))
 
     host = make({"hangs": Hangs})
     started = time.monotonic()
     seen = await play(host, client)
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < PATIENCE
     assert seen["lost"] == 0
     assert len(client.entries) == 3
 
