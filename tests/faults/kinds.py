@@ -17,7 +17,7 @@ STANDSTILL = 2.5
 """Longest that a process stands still: longer than the client waits for the daemon, and the daemon
 for the server."""
 LATE = 1.2
-"""Longest that a server takes to store what its client has given up already."""
+"""Longest that a server stands still, and so takes to store what its client has given up."""
 
 Fault = Callable[[World, Random], Awaitable[None]]
 
@@ -178,21 +178,11 @@ async def file_cut(world: World, random: Random) -> None:
     try:
         await world.no_daemon()
         if files := world.files():
-            cut(world, random, random.choice(files))
+            path = random.choice(files)
+            world.cut(path, random.randrange(max(path.stat().st_size, 1)))
     finally:
         world.hooks_go_on()
     await world.server.start()
-
-
-def cut(world: World, random: Random, path: Any) -> None:
-    """Cut a file at some byte; what was in it may be lost, but nothing else."""
-    size = path.stat().st_size
-    keep = random.randrange(size) if size else 0
-    world.note(f"{path.parent.name}/{path.name} of {size} bytes is cut to {keep}")
-    with path.open("r+b") as file:
-        file.truncate(keep)
-    for script, step in world.belongs(path):
-        script.doubt(step)
 
 
 KINDS: dict[str, Fault] = {

@@ -1,12 +1,13 @@
-"""``python -m tests.faults.memory_server PORT DATA``: a memory server that misbehaves on demand.
+"""``python -m tests.faults.memory_server PORT BEHIND``: a memory server that misbehaves on demand.
 
-Behind it is the embedded server, which contract tests hold to what real cognee servers do: it
-stores what they store, lists what they list, and its data file survives its process. In front of it
-requests come in one connection at a time under our own control, so that an answer can be replaced,
-held back or cut off before or after the entry was stored.
+Behind it is another server, given by its address, or the embedded one, given by its data file.
+Contract tests hold that one to what real cognee servers do: it stores what they store, lists what
+they list, and its data file survives its process. What is in front passes requests on, so an answer
+can be replaced, held back or cut off before or after the entry was stored.
 
-``POST /faults`` adds to what goes wrong next, ``DELETE /faults`` takes all of it back. The process
-prints its API key when it listens, and ends when its standard input does.
+``POST /faults`` adds to what goes wrong next, ``DELETE /faults`` takes all of it back; both answer
+how many requests there were of each kind. The process prints an API key of the embedded server when
+it listens, and ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import json
 import os
 import sys
 import threading
-from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,31 +33,38 @@ ROUTES = {ENTRY: "entry", "/api/v1/recall": "recall", "/health": "health"}
 
 Answer = tuple[int, bytes]
 
+_PASSED = ("x-api-key", "authorization", "content-type")
+
 
 class Misbehaving:
-    """Answers requests with an application, except for those that a fault is meant for.
+    """Has requests carried out, except for those that a fault is meant for.
 
-    A fault is an object with the members ``route`` (``entry``, ``session``, ``recall``, ``health``),
-    ``after`` (whether the request is carried out), ``status`` (answered instead; 0 for a reset),
-    ``seconds`` (waited before), and ``retry_after``.
+    A fault is an object with the members ``route`` (``entry``, ``session``, ``recall``,
+    ``health``), ``after`` (whether the request is carried out), ``status`` (answered instead; 0 for
+    a reset), ``seconds`` (waited before), and ``retry_after``.
+
+    Args:
+        carry_out: Carries out a request.
     """
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
+    def __init__(self, carry_out: Callable[[Request], Awaitable[Answer]]) -> None:
+        self._carry_out = carry_out
         self._faults: dict[str, deque[Mapping[str, Any]]] = defaultdict(deque)
+        self._counts: Counter[str] = Counter()
 
     async def __call__(self, connection: Connection, request: Request) -> None:
         if request.path == "/faults":
             await connection.answer(200, self._plan(request))
             return
         route = "session" if request.path.startswith(SESSION) else ROUTES.get(request.path, "")
+        self._counts[route] += 1
         faults = self._faults[route]
         if not faults:
-            status, content = await self._carried_out(request)
+            status, content = await self._carry_out(request)
             await connection.answer(status, body=content)
             return
         fault = faults.popleft()
-        answer = await self._carried_out(request) if fault["after"] else None
+        answer = await self._carry_out(request) if fault["after"] else None
         await asyncio.sleep(fault["seconds"])
         await _misbehave(connection, fault, answer)
 
@@ -66,10 +74,20 @@ class Misbehaving:
         else:
             for fault in request.json:
                 self._faults[fault["route"]].append(fault)
-        return {route: len(faults) for route, faults in self._faults.items()}
+        return dict(self._counts)
 
-    async def _carried_out(self, request: Request) -> Answer:
-        """Pass a request on to the application."""
+
+class Embedded:
+    """The embedded server, without a socket of its own.
+
+    Args:
+        memory: What it keeps.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._app: Any = create_app(memory)
+
+    async def __call__(self, request: Request) -> Answer:
         sent: list[Mapping[str, Any]] = []
         scope = {
             "type": "http",
@@ -91,6 +109,32 @@ class Misbehaving:
         return sent[0]["status"], b"".join(each.get("body", b"") for each in sent[1:])
 
 
+class Distant:
+    """A server at an address.
+
+    Args:
+        url: Its base URL.
+    """
+
+    def __init__(self, url: str) -> None:
+        import httpx  # only for this one, since the other one is started so often
+
+        self._lost = httpx.HTTPError
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self._client = httpx.AsyncClient(base_url=url, timeout=60, limits=limits)
+
+    async def __call__(self, request: Request) -> Answer:
+        headers = {name: request.headers[name] for name in _PASSED if name in request.headers}
+        try:
+            answer = await self._client.request(
+                request.method, request.path, content=request.body, headers=headers
+            )
+        except self._lost:
+            # What a proxy says when there is nobody behind it.
+            return 502, b'{"detail": "nobody is there"}'
+        return answer.status_code, answer.content
+
+
 async def _misbehave(
     connection: Connection, fault: Mapping[str, Any], answer: Answer | None
 ) -> None:
@@ -109,14 +153,20 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-async def _serve(port: int, memory: Memory) -> None:
+async def _serve(port: int, behind: str) -> None:
+    if behind.startswith("http"):
+        carry_out: Embedded | Distant = Distant(behind)
+        key = ""
+    else:
+        memory = Memory(Path(behind), PASSWORD)
+        carry_out = Embedded(memory)
+        key = (memory.accounts.keys() or [memory.accounts.create_key("tests")])[0]["key"]
     async with FakeServer(port, reuse_port=True) as front:
-        front.always(Misbehaving(create_app(memory)))
-        keys = memory.accounts.keys() or [memory.accounts.create_key("tests")]
-        print(json.dumps({"key": keys[0]["key"]}), flush=True)
+        front.always(Misbehaving(carry_out))
+        print(json.dumps({"key": key}), flush=True)
         await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    asyncio.run(_serve(int(sys.argv[1]), Memory(Path(sys.argv[2]), PASSWORD)))
+    asyncio.run(_serve(int(sys.argv[1]), sys.argv[2]))

@@ -78,13 +78,19 @@ class Script:
         return [step for step in self.steps if step.entry is not None]
 
 
-def draw_script(random: Random, conversation: str) -> Script:
-    """Make up a session: some turns, each with some tool calls; most of them end."""
+def draw_script(random: Random, conversation: str, most: int = 99) -> Script:
+    """Make up a session: some turns, each with some tool calls; most of them end.
+
+    Args:
+        random: Decides.
+        conversation: The agent's id of it.
+        most: Entries that it has at most.
+    """
     script = Script(conversation)
     add = script.steps.append
     who = {"session_id": conversation}
     add(Step("SessionStart", payload("SessionStart.startup", **who)))
-    long = random.random() < 0.06
+    long = random.random() < 0.06 and most > LONG
     number = 0
     for turn in range(1 if long else random.randint(1, 3)):
         prompt_id = f"{conversation}-{turn}"

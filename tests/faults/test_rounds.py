@@ -1,6 +1,6 @@
 """Whatever happens to daemon, server, hooks and disk: nothing is lost, and nothing is there twice.
 
-``COGNEE_HOOKS_FAULT_SEED=4711`` plays that one round alone; ``COGNEE_HOOKS_FAULT_ROUNDS=5000`` plays
+``COGNEE_HOOKS_FAULT_SEED=4711`` plays that round alone, ``COGNEE_HOOKS_FAULT_ROUNDS=5000`` plays
 more of them.
 """
 

@@ -44,6 +44,7 @@ class World:
 
     Args:
         folder: A folder of its own, with a short name.
+        server: Its memory server; one with an embedded server inside, if none is given.
         settings: Variables of the agent beside the usual ones.
 
     Attributes:
@@ -54,13 +55,16 @@ class World:
         timeline: What happened, for a person.
         file_bytes: How large files may get at most: a full disk, while it is less than unlimited.
         kill_hooks: Share of the agent's hooks that is killed.
+        torn: Files that were cut; a daemon leaves alone what it cannot read.
     """
 
-    def __init__(self, folder: Path, **settings: str) -> None:
-        self.server = ServerProcess(folder)
+    def __init__(
+        self, folder: Path, *, server: ServerProcess | None = None, **settings: str
+    ) -> None:
+        self.server = server or ServerProcess(folder)
         self._home = folder / "home"
         self._home.mkdir()
-        everything = agent_environment(self._home, self.server.url, **TIMEOUTS, **settings)
+        everything = agent_environment(self._home, self.server.url, **(TIMEOUTS | settings))
         # What is killed leaves no measurement behind, and measuring makes it several times slower.
         self.environ = {
             name: everything[name]
@@ -72,6 +76,7 @@ class World:
         self.timeline: list[str] = []
         self.file_bytes = UNLIMITED
         self.kill_hooks = 0.0
+        self.torn: list[Path] = []
         self._hooks = 0
         self._unwritten: list[tuple[Script, Step]] = []
         self._daemon_ended = False
@@ -161,7 +166,7 @@ class World:
         self.note(f"{script.conversation} {step.event} {short(step.entry)} pid {process.pid}")
         if kill_after is None:
             assert (process.returncode, err) == (0, b""), (out, err)
-        if UNLIMITED != min(self.file_bytes, room):
+        if min(self.file_bytes, room) != UNLIMITED:
             # It is in the daemon's memory, and nowhere if there was no daemon.
             self._unwritten.append((script, step))
             if await self.ask() is None:
@@ -255,10 +260,19 @@ class World:
         return sorted(
             [
                 *state.glob("*/bridge/*.json"),
+                *state.glob("*/bridge/*.log"),
                 *self.folder.glob("journal/*.sealed"),
                 *self.folder.glob("spool/*.event"),
             ]
         )
+
+    def cut(self, path: Path, size: int) -> None:
+        """Let a file end after so many bytes; what was in it may be lost, but nothing else."""
+        self.note(f"{path.parent.name}/{path.name} of {path.stat().st_size} is cut to {size}")
+        os.truncate(path, size)
+        self.torn.append(path)
+        for script, step in self.belongs(path):
+            script.doubt(step)
 
     def belongs(self, path: Path) -> list[tuple[Script, Step]]:
         """Return the steps whose entries a file holds, or may hold."""
@@ -304,5 +318,7 @@ class World:
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError):
-        process.kill()
+    # Not its own method, which would look for its end and take that from whoever waits for it.
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
