@@ -14,6 +14,7 @@ import pytest
 
 from cognee_hooks.daemon import processes
 from cognee_hooks.daemon.processes import ProcessWatch
+from tests.support.waiting import PATIENCE, until
 
 NOBODY = 2**22 + 12345
 
@@ -21,7 +22,7 @@ NOBODY = 2**22 + 12345
 @pytest.fixture
 def child():
     """A process that lives until somebody ends it."""
-    with subprocess.Popen(["sleep", "60"]) as process:
+    with subprocess.Popen(["sleep", "90"]) as process:
         yield process
         process.kill()
 
@@ -81,14 +82,14 @@ async def test_the_end_of_a_process_is_told_once(way, child, calls):
     watch = ProcessWatch(child.pid, calls)
     assert not await calls.within(0.1)
     child.kill()
-    assert await calls.within(5)
+    assert await calls.within(PATIENCE)
     assert calls.count == 1
     watch.stop()
 
 
 async def test_a_process_of_which_only_its_exit_status_is_left_has_ended(way, zombie, calls):
     ProcessWatch(zombie.pid, calls)
-    assert await calls.within(5)
+    assert await calls.within(PATIENCE)
     assert calls.count == 1
 
 
@@ -96,7 +97,7 @@ async def test_a_process_of_which_only_its_exit_status_is_left_has_ended(way, zo
 async def test_a_process_that_is_not_there_has_ended(way, calls, pid):
     ProcessWatch(pid, calls)
     assert calls.count == 0, "the callback may need the watch that is just being made"
-    assert await calls.within(5)
+    assert await calls.within(PATIENCE)
     assert calls.count == 1
 
 
@@ -130,7 +131,7 @@ async def test_a_watch_that_is_stopped_in_the_turn_of_the_loop_in_which_it_is_du
     child.kill()
     child.wait()
     time.sleep(0.1)  # noqa: ASYNC251 -- so that both are due when the loop goes on
-    assert await calls.within(5)
+    assert await calls.within(PATIENCE)
     assert calls.count == 1
 
 
@@ -139,7 +140,7 @@ async def test_watches_of_one_process_are_told_each(way, child):
     for each in every:
         ProcessWatch(child.pid, each)
     child.kill()
-    assert [await each.within(5) for each in every] == [True] * 3
+    assert [await each.within(PATIENCE) for each in every] == [True] * 3
 
 
 async def test_a_later_process_of_the_same_id_is_another_one(way, child, calls, monkeypatch):
@@ -158,7 +159,7 @@ async def test_an_id_that_was_given_away_while_nobody_looked_means_an_end(
     monkeypatch.setattr(os, "pidfd_open", _forbidden)
     monkeypatch.setattr(processes, "start_time", lambda pid: "1")
     ProcessWatch(child.pid, calls)  # that started at another time
-    assert await calls.within(5)
+    assert await calls.within(PATIENCE)
 
 
 async def test_a_loop_that_can_watch_no_more_files_leaves_it_to_looking(child, calls, monkeypatch):
@@ -172,7 +173,7 @@ async def test_a_loop_that_can_watch_no_more_files_leaves_it_to_looking(child, c
     ProcessWatch(child.pid, calls)
     assert open_files() == before
     child.kill()
-    assert await calls.within(5)
+    assert await calls.within(PATIENCE)
 
 
 async def test_nothing_stays_open_behind_a_watch(child, calls):
@@ -181,8 +182,7 @@ async def test_nothing_stays_open_behind_a_watch(child, calls):
     for watch in watches[:5]:
         watch.stop()
     child.send_signal(signal.SIGTERM)
-    assert await calls.within(5)
-    assert calls.count == 5
+    await until(lambda: calls.count == 5)
     assert open_files() == before
 
 
@@ -190,4 +190,4 @@ async def test_to_watch_who_is_gone_starts_no_program(calls, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", None)
     watch = ProcessWatch(NOBODY, calls)
     assert watch.is_of(NOBODY)
-    assert await calls.within(5)
+    assert await calls.within(PATIENCE)

@@ -22,6 +22,7 @@ from cognee_hooks.daemon import thin_client
 from cognee_hooks.daemon.protocol import split_record
 from cognee_hooks.results import NESTED
 from cognee_hooks.services.paths import Paths
+from tests.support.waiting import PATIENCE
 
 PAYLOAD = b'{"prompt": "hello"}'
 Script = Callable[[socket.socket], None]
@@ -68,6 +69,8 @@ def no_daemon(monkeypatch) -> list[bytes]:
     monkeypatch.setattr(thin_client, "start_daemon", lambda folder, environ: started.append(folder))
     monkeypatch.setattr(thin_client, "is_starting", lambda _: True)
     monkeypatch.setattr(thin_client, "BOOT_SECONDS", 0.1)
+    monkeypatch.setattr(thin_client, "TAKE_SECONDS", PATIENCE)
+    monkeypatch.setattr(thin_client, "LIMIT", 4 * PATIENCE)
     return started
 
 
@@ -81,14 +84,14 @@ def daemon(folder: Path, no_daemon) -> Iterator[Callable[[Script], list[bytes]]]
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(str(folder / "socket"))
         listening.listen()
-        listening.settimeout(10)
+        listening.settimeout(2 * PATIENCE)
         received: list[bytes] = []
 
         def work() -> None:
             with listening:
                 peer, _ = listening.accept()
             with peer:
-                peer.settimeout(10)
+                peer.settimeout(2 * PATIENCE)
                 received.append(until_complete(peer))
                 script(peer)
 
@@ -98,7 +101,7 @@ def daemon(folder: Path, no_daemon) -> Iterator[Callable[[Script], list[bytes]]]
 
     yield serve
     for thread in threads:
-        thread.join(15)
+        thread.join(3 * PATIENCE)
 
 
 def until_complete(peer: socket.socket) -> bytes:
@@ -114,6 +117,16 @@ def replies(*parts: bytes) -> Script:
             for part in parts:
                 peer.sendall(part)
                 time.sleep(0.02)
+
+    return script
+
+
+def says_and_waits(data: bytes) -> Script:
+    """Say something, and then nothing more until the client is gone."""
+
+    def script(peer: socket.socket) -> None:
+        peer.sendall(data)
+        peer.recv(1)
 
     return script
 
@@ -210,17 +223,19 @@ def test_an_event_that_was_not_taken_is_kept(daemon, stdin, folder, no_daemon, p
 def test_a_daemon_that_says_nothing_is_left(daemon, stdin, folder, monkeypatch):
     monkeypatch.setattr(thin_client, "TAKE_SECONDS", 0.2)
     stdin(PAYLOAD)
-    daemon(lambda peer: time.sleep(1))
+    daemon(says_and_waits(b""))
     started = time.monotonic()
     assert run() == b"{}"
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < PATIENCE
     assert len(spooled(folder)) == 1
 
 
 def test_an_answer_that_takes_longer_than_the_daemon_asked_for_is_not_waited_for(daemon, stdin):
     stdin(PAYLOAD)
-    daemon(replies(b"+-900\n", b"", b"", b"", b"", b"", b"", b"", b"5\nlater"))
+    daemon(says_and_waits(b"+-900\n"))
+    started = time.monotonic()
     assert run() == b"{}"
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_another_users_daemon_gets_nothing(daemon, stdin, folder, monkeypatch):
@@ -284,11 +299,14 @@ def test_what_is_no_document_is_not_kept(stdin, folder, no_daemon, data, home):
     assert spooled(folder) == []
 
 
-def test_an_open_pipe_is_read_up_to_the_end_of_its_document(stdin, folder, no_daemon, home):
+def test_an_open_pipe_is_read_up_to_the_end_of_its_document(
+    stdin, folder, no_daemon, home, monkeypatch
+):
+    monkeypatch.setattr(thin_client, "IDLE_SECONDS", 2 * PATIENCE)
     stdin(PAYLOAD, ended=False)
     started = time.monotonic()
     run("Stop")
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < PATIENCE
     assert len(spooled(folder)) == 1
 
 
@@ -423,13 +441,18 @@ def test_a_start_is_under_way_as_long_as_somebody_holds_its_lock(folder):
 
 def test_a_daemon_that_cannot_start_holds_up_no_prompt(folder, home):
     (folder / "lock").mkdir(parents=True)
-    began = time.monotonic()
     client = Path(thin_client.__file__).with_name("client.py")
     command = [sys.executable, "-I", "-S", str(client), "claude-code", "UserPromptSubmit", "{}"]
-    done = subprocess.run(command, input=PAYLOAD, capture_output=True, check=True)
-    assert done.stdout == b"{}"
-    assert time.monotonic() - began < thin_client.BOOT_SECONDS
-    assert len(spooled(folder)) == 1
+
+    def seconds() -> float:
+        began = time.monotonic()
+        done = subprocess.run(command, input=PAYLOAD, capture_output=True, check=True)
+        assert done.stdout == b"{}"
+        return time.monotonic() - began
+
+    # Who waits for the daemon is never quicker than that; who does not, may be slow now and then.
+    assert any(seconds() < thin_client.BOOT_SECONDS for _ in range(5))
+    assert spooled(folder)
 
 
 def test_an_event_is_kept_where_no_process_can_be_made(folder, home, stdin, monkeypatch):

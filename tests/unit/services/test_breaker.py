@@ -408,7 +408,7 @@ def test_of_several_processes_one_gets_the_trial(path, tmp_path):
         for _ in range(5)
     ]
     gate.touch()
-    answers = [rival.communicate(timeout=30)[0].strip() for rival in rivals]
+    answers = [rival.communicate(timeout=120)[0].strip() for rival in rivals]
     assert sorted(answers) == ["False"] * 4 + ["True"]
 
 

@@ -10,7 +10,7 @@ from cognee_hooks.services.git import Git
 
 
 def _soon():
-    return Deadline.after(10)
+    return Deadline.after(60)
 
 
 @pytest.fixture
@@ -73,6 +73,6 @@ async def test_programs_that_the_repository_names_are_not_started(repository, en
 
 async def test_a_git_that_hangs_is_given_up_at_the_deadline(tmp_path, environ):
     slow = tmp_path / "git"
-    slow.write_text("#!/bin/sh\nsleep 30\n")
+    slow.write_text("#!/bin/sh\nexec sleep 80\n")
     slow.chmod(0o755)
     assert await Git(environ, program=str(slow)).head(tmp_path, Deadline.after(0.3)) == ""

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import time
@@ -12,6 +11,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.services import jsonlines
 from cognee_hooks.services.jsonlines import talking_to
 from cognee_hooks.services.process import is_alive
+from tests.support.waiting import PATIENCE, until
 
 ECHO = "import sys\nfor line in sys.stdin: sys.stdout.write(line); sys.stdout.flush()\n"
 
@@ -20,7 +20,7 @@ def program(source: str) -> list[str]:
     return [sys.executable, "-c", source]
 
 
-def talk(source: str, seconds: float = 10.0):
+def talk(source: str, seconds: float = 2 * PATIENCE):
     return talking_to(
         program(source), deadline=Deadline.after(seconds), env=dict(os.environ), cwd=Path.cwd()
     )
@@ -48,29 +48,23 @@ async def test_a_line_without_end_is_refused(monkeypatch):
 
 async def test_silence_ends_at_the_deadline_and_the_program_with_it(tmp_path):
     started = time.monotonic()
-    source = (
-        "import os, subprocess, sys, time, pathlib\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-        f"pathlib.Path({str(tmp_path / 'pids')!r}).write_text(f'{{os.getpid()}} {{child.pid}}')\n"
-        "time.sleep(60)\n"
-    )
+    script = 'sleep 80 & echo "$$ $!" > pids; wait'
     with pytest.raises(TimeoutError):
-        async with talk(source, 1.5) as line:
+        async with talking_to(
+            ["sh", "-c", script], deadline=Deadline.after(2.0), env=dict(os.environ), cwd=tmp_path
+        ) as line:
             await line.receive()
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < PATIENCE
     pids = [int(each) for each in (tmp_path / "pids").read_text().split()]
-    for _ in range(100):
-        if not any(map(is_alive, pids)):
-            break
-        await asyncio.sleep(0.05)
-    assert not any(map(is_alive, pids))
+    assert len(pids) == 2
+    await until(lambda: not any(map(is_alive, pids)))
 
 
 async def test_a_program_that_does_not_end_by_itself_is_ended(monkeypatch):
     monkeypatch.setattr(jsonlines, "_GRACE_SECONDS", 0.05)
-    async with talk("import time; time.sleep(60)"):
+    async with talk("import time; time.sleep(80)"):
         started = time.monotonic()
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < PATIENCE
 
 
 async def test_a_program_that_cannot_be_started_is_an_error(tmp_path):

@@ -83,7 +83,7 @@ def make(server, cache, now):
     return build
 
 
-def _soon(seconds=5.0):
+def _soon(seconds=30.0):
     return Deadline.after(seconds)
 
 
