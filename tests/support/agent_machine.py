@@ -18,6 +18,8 @@ from cognee_hooks.deadline import Deadline
 from tests.support.agent_process import scrubbed
 from tests.support.waiting import wait_until
 
+_ANCHOR = "compaction anchor"
+"""In the context of an entry that was made before a compaction."""
 _COMMAND_SECONDS = 120
 _STOP_SECONDS = 60.0
 
@@ -109,8 +111,14 @@ class AgentMachine:
         return found
 
     def turns(self, session_id: str) -> list[tuple[str, str]]:
-        """Questions and answers of a session, in order."""
-        return [(each["question"], each["answer"]) for each in self.session(session_id)["qas"]]
+        """Questions and answers of a session, in order, without what compactions left."""
+        rows = [each for each in self.session(session_id)["qas"] if _ANCHOR not in each["context"]]
+        return [(each["question"], each["answer"]) for each in rows]
+
+    def anchors(self, session_id: str) -> list[str]:
+        """What was stored when a session was compacted."""
+        rows = self.session(session_id)["qas"]
+        return [each["answer"] for each in rows if _ANCHOR in each["context"]]
 
     def wait_for_turns(self, session_id: str, count: int) -> None:
         """Wait until a session has that many turns, and the daemon has nothing more to send."""
