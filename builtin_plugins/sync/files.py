@@ -1,0 +1,105 @@
+"""The records of all sessions of an agent on disk, one small file a session.
+
+The place and the form are those of the other cognee plugins, which share them for pi.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from builtin_plugins.sync.record import Record
+from cognee_hooks.services.names import session_file_stem
+from cognee_hooks.services.statefile import LockFile, read_object, write_json
+
+KEPT_SECONDS = 30 * 24 * 3600.0
+"""How long the record of a session is kept that is not synced any more."""
+MAX_BYTES = 100_000
+
+_MOST_FILES = 10_000
+_STEM = 40
+
+
+class Records:
+    """Reads and writes records. A disk that fails costs the record, never the sync.
+
+    Args:
+        folder: Where they lie.
+        log: For what could not be written.
+    """
+
+    def __init__(self, folder: Path, log: logging.Logger) -> None:
+        self._folder = folder
+        self._log = log
+
+    def read(self, session_id: str, dataset: str) -> Record:
+        """Return the record of a session; an empty one where there is none that can be read.
+
+        A file of another session or dataset counts as none: its counts are not ours.
+        """
+        record = self._read(self._path(session_id))
+        if record.session_id == session_id and record.dataset == dataset:
+            return record
+        return Record(session_id=session_id, dataset=dataset)
+
+    def write(self, record: Record) -> None:
+        """Keep a record."""
+        try:
+            # Not durable: what a power cut takes is a pause, at worst a sync that finds nothing.
+            write_json(self._path(record.session_id), record.to_json(), durable=False, indent=2)
+        except (OSError, ValueError) as error:
+            self._log.warning("record of a sync not saved: %s", type(error).__name__)
+
+    def lock(self, session_id: str, stale_after: float) -> LockFile:
+        """Return the lock that lets one process at a time sync a session.
+
+        Args:
+            session_id: The session.
+            stale_after: Seconds after which a holder has lost it.
+        """
+        path = self._path(session_id).with_suffix(".lock")
+        return LockFile(path, stale_after=stale_after)
+
+    def latest(self) -> Record | None:
+        """Return the record that was written last, of any session; None where there is none."""
+        files = [each for each in self._files() if each[0].suffix == ".json"]
+        return self._read(max(files, key=lambda each: each[1])[0]) if files else None
+
+    def prune(self, now: float) -> int:
+        """Remove what belongs to sessions that have not been synced for long, and count it.
+
+        Args:
+            now: Epoch seconds.
+        """
+        limit = now - KEPT_SECONDS
+        files = list(self._files())
+        fresh = {
+            _stem(path) for path, changed in files if path.suffix == ".json" and changed > limit
+        }
+        removed = 0
+        for path, changed in files:
+            if changed <= limit and _stem(path) not in fresh:
+                with suppress(OSError):
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def _path(self, session_id: str) -> Path:
+        return self._folder / f"{session_file_stem(session_id)}.json"
+
+    def _read(self, path: Path) -> Record:
+        return Record.of_json(read_object(path, max_bytes=MAX_BYTES))
+
+    def _files(self) -> Iterator[tuple[Path, float]]:
+        """Yield our files, records and what locks leave behind, with the time of their change."""
+        with suppress(OSError):
+            for path, _ in zip(self._folder.iterdir(), range(_MOST_FILES), strict=False):
+                with suppress(OSError):
+                    if len(_stem(path)) == _STEM:
+                        yield path, path.lstat().st_mtime
+
+
+def _stem(path: Path) -> str:
+    return path.name.removeprefix(".").partition(".")[0]

@@ -1,0 +1,300 @@
+"""Hook implementations of sync."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from builtin_plugins.sync import texts
+from builtin_plugins.sync.files import Records
+from builtin_plugins.sync.follow import FOLLOW_SECONDS
+from builtin_plugins.sync.improver import Improver, Outcome, Target, Trigger
+from builtin_plugins.sync.settings import SyncSettings
+from builtin_plugins.sync.throttle import Hold, Reason, hold
+from builtin_plugins.sync.timer import Timer
+from cognee_hooks import Deadline, PluginContext, hookimpl
+from cognee_hooks.results import CheckResult, CheckStatus, Command, Tool
+from cognee_hooks.services.improve import ImproveState
+from cognee_hooks.services.retry import jittered
+
+if TYPE_CHECKING:
+    from cognee_hooks.events import (
+        DatasetChanged,
+        PostToolUse,
+        PostToolUseFailure,
+        ServerStateChanged,
+        SessionEnd,
+        SessionStart,
+        Stop,
+        UserPromptSubmit,
+    )
+
+FINAL_SECONDS = 4.0
+"""Longest that the end of a session waits for the server to accept its last sync."""
+MANUAL_SECONDS = 8.0
+"""How long somebody who asked for a sync waits to hear how it ended."""
+HEALTH_SECONDS = 1.0
+RETRY_SECONDS = 60.0
+"""First wait after the server was busy with another session of the dataset; then twice as long."""
+MOST_RETRIES = 5
+
+_NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
+
+
+class SyncPlugin:
+    """Has the server turn the session into lasting memory of its dataset.
+
+    The server works in the background. Taken on is not done: only a run that is known to have ended
+    well counts as a sync that needs no repeating.
+    """
+
+    def __init__(self, context: PluginContext) -> None:
+        self._context = context
+        self._settings = context.settings(SyncSettings)
+        self._cooldown = self._settings.cooldown_ms / 1000
+        folder = context.services.paths.state_dir / "improve-state"
+        self._records = Records(folder, context.log)
+        submit_seconds = self._settings.submit_timeout_ms / 1000
+        self._improver = Improver(context, self._records, submit_seconds)
+        self._submit_seconds = submit_seconds
+        self._timer = Timer(context.spawn)
+        session = context.session
+        self._target = Target(session.session_id, session.dataset)
+        self._at_rest = False
+        self._retries = 0
+
+    # -- when ------------------------------------------------------------------------------------
+
+    @hookimpl
+    def cognee_session_start(self, event: SessionStart) -> None:
+        """Forget sessions that have long been over."""
+        if event.source == "startup":
+            self._context.spawn(self._prune())
+
+    @hookimpl
+    def cognee_user_prompt_submit(self, event: UserPromptSubmit) -> None:
+        """A turn begins; until it ends nothing is synced for idleness."""
+        if not event.agent_id:
+            self._at_rest = False
+            self._timer.disarm()
+
+    @hookimpl
+    def cognee_post_tool_use(self, event: PostToolUse) -> None:
+        """The agent is at work."""
+        self._tool_used(event.agent_id)
+
+    @hookimpl
+    def cognee_post_tool_use_failure(self, event: PostToolUseFailure) -> None:
+        """The agent is at work."""
+        self._tool_used(event.agent_id)
+
+    @hookimpl
+    def cognee_stop(self, event: Stop) -> None:
+        """A turn ended: sync if many entries are new, and otherwise after a while of rest."""
+        if event.agent_id:
+            return
+        self._at_rest = True
+        self._retries = 0
+        if self._automatic and self._settings.auto_every > 0:
+            self._context.spawn(self._sync_if_many(), lasting=True)
+        self._rest()
+
+    @hookimpl
+    def cognee_server_state_changed(self, event: ServerStateChanged) -> None:
+        """The server is back: what was not synced while it was away is due after a while."""
+        if event.current == "ok" and self._at_rest and not self._timer.armed:
+            self._rest()
+
+    @hookimpl
+    def cognee_dataset_changed(self, event: DatasetChanged) -> None:
+        """Sync the session that is left, into the dataset that it belongs to."""
+        left = self._target
+        # A session stays bound to its dataset, so without a new session nothing is left.
+        if event.session_id in {"", left.session_id}:
+            return
+        self._target = Target(event.session_id, event.current)
+        self._timer.disarm()
+        if self._automatic and left.dataset == event.previous:
+            self._context.spawn(self._sync_left(left, Trigger.SWITCH))
+
+    @hookimpl(trylast=True)
+    async def cognee_session_end(self, event: SessionEnd, deadline: Deadline) -> None:  # noqa: ARG002
+        """Sync what is new, after everything else that the end of the session brings."""
+        self._at_rest = False
+        self._timer.disarm()
+        if self._automatic and self._settings.final:
+            await self._sync_left(self._target, Trigger.FINAL, deadline)
+
+    # -- by hand ---------------------------------------------------------------------------------
+
+    @hookimpl
+    def cognee_register_commands(self) -> Command:
+        """Let people ask for a sync."""
+        return Command(
+            name="sync",
+            help="Turn this session into lasting memory now.",
+            run=lambda _: self._on_demand(),
+        )
+
+    @hookimpl
+    def cognee_register_tools(self) -> Tool:
+        """Let the model ask for a sync."""
+        return Tool(
+            name="cognee_sync",
+            description=(
+                "Turn what this session has stored so far into lasting memory of its dataset, "
+                "where later sessions find it. It happens by itself from time to time and when the "
+                "session ends; call this only when the user asks for it."
+            ),
+            parameters=_NO_ARGUMENTS,
+            run=lambda _: self._on_demand(),
+        )
+
+    @hookimpl
+    def cognee_doctor_checks(self) -> CheckResult:
+        """Tell when sessions are synced, when that last happened, and why it is paused."""
+        if not self._automatic:
+            return CheckResult(
+                name="sync",
+                status=CheckStatus.INFO,
+                detail="only on demand, since capture is off",
+                remedy="set COGNEE_CAPTURE=true to turn sessions into lasting memory",
+            )
+        now = self._context.now()
+        record = self._records.latest()
+        if record is None:
+            return CheckResult(
+                name="sync", status=CheckStatus.OK, detail=f"{self._when}; no sync yet"
+            )
+        stored = self._improver.stored(Target(record.session_id, record.dataset))
+        held = hold(record, stored, now, self._cooldown)
+        return CheckResult(
+            name="sync",
+            status=CheckStatus.WARNING if record.failures else CheckStatus.OK,
+            detail=f"{self._when}; {texts.last_sync(record, held, now)}",
+            remedy=_remedy(held) if record.failures else "",
+        )
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    @property
+    def _automatic(self) -> bool:
+        return self._context.core.capture
+
+    @property
+    def _when(self) -> str:
+        settings = self._settings
+        when = [f"every {settings.auto_every} entries"] if settings.auto_every else []
+        when += [f"after {settings.idle_threshold_ms / 1000:g} s of rest"] if settings.idle else []
+        when += ["at the end of a session"] if settings.final else []
+        return ", ".join(when) or "only on demand"
+
+    def _tool_used(self, agent_id: str) -> None:
+        # A sub-agent may work on while the main one waits for the user; that is no rest either,
+        # and ends without another `cognee_stop` of the main one.
+        if agent_id and self._at_rest:
+            self._rest()
+        elif not agent_id:
+            self._at_rest = False
+            self._timer.disarm()
+
+    def _rest(self) -> None:
+        if self._automatic and self._settings.idle and self._target.session_id:
+            self._timer.arm(self._settings.idle_threshold_ms / 1000, self._sync_at_rest)
+
+    def _hold(self, target: Target) -> Hold | None:
+        record, stored = self._improver.record(target), self._improver.stored(target)
+        return hold(record, stored, self._context.now(), self._cooldown)
+
+    async def _sync_if_many(self) -> None:
+        target = self._target
+        record, stored = self._improver.record(target), self._improver.stored(target)
+        if record.since_last(stored) >= self._settings.auto_every and self._hold(target) is None:
+            await self._sync(target, Trigger.AUTO)
+
+    async def _sync_at_rest(self) -> None:
+        held = self._hold(self._target)
+        if held is None:
+            await self._sync(self._target, Trigger.IDLE)
+        elif held.reason in {Reason.COOLDOWN, Reason.BACKOFF}:
+            # Once: when the wait is over, only new entries or the next turn bring another one.
+            self._timer.arm(held.seconds, self._sync_after_wait)
+
+    async def _sync_after_wait(self) -> None:
+        if self._hold(self._target) is None:
+            await self._sync(self._target, Trigger.IDLE)
+
+    async def _sync(self, target: Target, trigger: Trigger) -> None:
+        """Sync a session that goes on, if the server is well, and see to what follows."""
+        if not await self._healthy(self._after(HEALTH_SECONDS)):
+            return
+        outcome = await self._improver.run(target, trigger, self._after(self._submit_seconds))
+        self._see_to(target, outcome)
+        if outcome.open:
+            await self._improver.settle(target, outcome, self._after(FOLLOW_SECONDS))
+
+    async def _sync_left(
+        self, target: Target, trigger: Trigger, deadline: Deadline | None = None
+    ) -> None:
+        """Sync a session that does not go on; how its run ends is nobody's concern any more."""
+        limit = (deadline or self._after(FINAL_SECONDS)).within(FINAL_SECONDS)
+        record, stored = self._improver.record(target), self._improver.stored(target)
+        held = self._hold(target)
+        paused = held is not None and held.reason is Reason.NEEDS_USER
+        if not target.session_id or paused or not record.since_last(stored):
+            return
+        if await self._healthy(limit.within(HEALTH_SECONDS)):
+            await self._improver.run(target, trigger, limit, to_follow=False)
+
+    async def _on_demand(self) -> str:
+        target = self._target
+        if not target.session_id:
+            return texts.NO_SESSION
+        limit = self._after(self._submit_seconds)
+        outcome = await self._improver.run(target, Trigger.MANUAL, limit)
+        self._see_to(target, outcome)
+        ended_well = None
+        if outcome.open:
+            wait = self._after(MANUAL_SECONDS)
+            ended_well = await self._improver.settle(target, outcome, wait)
+            if ended_well is None:
+                self._context.spawn(self._settle_later(target, outcome), lasting=True)
+        waiting = self._context.waiting
+        return texts.told(target, outcome, waiting=waiting, ended_well=ended_well)
+
+    async def _settle_later(self, target: Target, outcome: Outcome) -> None:
+        await self._improver.settle(target, outcome, self._after(FOLLOW_SECONDS))
+
+    def _see_to(self, target: Target, outcome: Outcome) -> None:
+        """Try again later where the server was busy, and say what only a person can mend."""
+        result = outcome.result
+        if result is not None and result.state is ImproveState.BUDGET:
+            self._context.say(texts.BUDGET)
+        if outcome.try_again and self._at_rest and self._automatic and self._retries < MOST_RETRIES:
+            seconds = jittered(RETRY_SECONDS * 2**self._retries, self._context.random, spread=0.5)
+            self._retries += 1
+            self._timer.arm(seconds, self._sync_at_rest)
+        self._context.log.debug(
+            "sync of %s: %s", target.dataset, result.state if result else "none"
+        )
+
+    async def _healthy(self, deadline: Deadline) -> bool:
+        health = self._context.services.health
+        await health.wait_ready(deadline)
+        # With a key that is refused a sync can only fail.
+        return health.state == "ok"
+
+    async def _prune(self) -> None:
+        await asyncio.to_thread(self._records.prune, self._context.now())
+
+    def _after(self, seconds: float) -> Deadline:
+        return Deadline.after(seconds, self._context.clock)
+
+
+def _remedy(held: Hold | None) -> str:
+    if held is not None and held.reason is Reason.NEEDS_USER:
+        return "mend the server's model budget or embedding model, then run the command `sync`"
+    return (
+        "nothing is lost, and it is tried again by itself; look at the server's log if it goes on"
+    )

@@ -1,0 +1,155 @@
+"""What is known of a session's syncs, as a value, and in the form in which it lies on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cognee_hooks.services.statefile import finite
+
+REASON_LIMIT = 120
+NAME_LIMIT = 200
+_LARGEST = 10**12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The syncs of one session. Times are epoch seconds, 0.0 for never.
+
+    A sync that the server has taken on is not yet a sync that worked: until its run is known to
+    have ended well, its entries count as new again once the cooldown is over.
+
+    Attributes:
+        session_id: The session.
+        dataset: Its dataset.
+        improved_at: When the server last took a sync on.
+        count: Entries that the session had then.
+        trigger: What brought it about.
+        confirmed: Whether that sync is known to have ended well.
+        confirmed_count: Entries that the session had at the last sync that ended well.
+        failed_at: When a sync last failed, if none was taken on since.
+        failure_reason: Why: ``timeout``, ``unreachable``, ``HTTP 503``, ``error``, …
+        failure_trigger: What brought that one about.
+        failures: How many failed in a row.
+        needs_user: Only a person can mend the failure, such as a spent budget.
+    """
+
+    session_id: str = ""
+    dataset: str = ""
+    improved_at: float = 0.0
+    count: int = 0
+    trigger: str = ""
+    confirmed: bool = True
+    confirmed_count: int = 0
+    failed_at: float = 0.0
+    failure_reason: str = ""
+    failure_trigger: str = ""
+    failures: int = 0
+    needs_user: bool = False
+
+    def new_entries(self, stored: int) -> int:
+        """Return how many entries are not known to be lasting memory.
+
+        A counter that stands lower than it did has begun anew, so all that it counts is new.
+
+        Args:
+            stored: Entries of the session that the server has stored.
+        """
+        done = self.count if self.confirmed else self.confirmed_count
+        return _beyond(stored, done)
+
+    def since_last(self, stored: int) -> int:
+        """Return how many entries came since the server last took a sync on."""
+        return self.new_entries(stored) if self.failures else _beyond(stored, self.count)
+
+    def accepted(self, now: float, stored: int, trigger: str, *, confirmed: bool) -> Record:
+        """Return the record after the server took a sync on; failures are forgotten."""
+        return Record(
+            session_id=self.session_id,
+            dataset=self.dataset,
+            improved_at=now,
+            count=stored,
+            trigger=trigger,
+            confirmed=confirmed,
+            confirmed_count=stored if confirmed else stored - self.new_entries(stored),
+        )
+
+    def ended_well(self) -> Record:
+        """Return the record after the run of the last sync ended well."""
+        return replace(self, confirmed=True, confirmed_count=self.count)
+
+    def failed(self, now: float, reason: str, trigger: str, *, needs_user: bool = False) -> Record:
+        """Return the record after a sync failed; what is known of the last good one is kept."""
+        return replace(
+            self,
+            failed_at=now,
+            failure_reason=reason[:REASON_LIMIT],
+            failure_trigger=trigger,
+            failures=self.failures + 1,
+            needs_user=needs_user,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of the file, in the form of the other cognee plugins.
+
+        Their times are epoch milliseconds. ``outcome``, ``confirmed_count`` and ``needs_user`` are
+        ours; they do not look at them.
+        """
+        content: dict[str, Any] = {"session_id": self.session_id, "dataset": self.dataset}
+        if self.improved_at:
+            content |= {
+                "last_improved_at": round(self.improved_at * 1000),
+                "turn_count_at_improve": self.count,
+                "trigger": self.trigger,
+                "outcome": "promoted" if self.confirmed else "submitted",
+                "confirmed_count": self.confirmed_count,
+            }
+        if self.failures:
+            content |= {
+                "last_failed_at": round(self.failed_at * 1000),
+                "last_failure_reason": self.failure_reason,
+                "last_failure_trigger": self.failure_trigger,
+                "failure_count": self.failures,
+                "needs_user": self.needs_user,
+            }
+        return content
+
+    @classmethod
+    def of_json(cls, content: Mapping[str, Any]) -> Record:
+        """Read a file's content; what is missing or of another type counts as absent."""
+        improved_at = _seconds(content, "last_improved_at")
+        failed_at = _seconds(content, "last_failed_at")
+        count = _count(content, "turn_count_at_improve") if improved_at else 0
+        confirmed = not improved_at or content.get("outcome") != "submitted"
+        return cls(
+            session_id=_text(content, "session_id"),
+            dataset=_text(content, "dataset"),
+            improved_at=improved_at,
+            count=count,
+            trigger=_text(content, "trigger"),
+            confirmed=confirmed,
+            confirmed_count=count if confirmed else _count(content, "confirmed_count"),
+            failed_at=failed_at,
+            failure_reason=_text(content, "last_failure_reason")[:REASON_LIMIT],
+            failure_trigger=_text(content, "last_failure_trigger"),
+            failures=max(1, _count(content, "failure_count")) if failed_at else 0,
+            needs_user=bool(failed_at) and content.get("needs_user") is True,
+        )
+
+
+def _beyond(stored: int, done: int) -> int:
+    return stored - done if 0 <= done <= stored else stored
+
+
+def _seconds(content: Mapping[str, Any], name: str) -> float:
+    return int(max(0.0, finite(content.get(name)))) / 1000  # whole milliseconds
+
+
+def _count(content: Mapping[str, Any], name: str) -> int:
+    return int(min(max(finite(content.get(name)), 0.0), _LARGEST))
+
+
+def _text(content: Mapping[str, Any], name: str) -> str:
+    value = content.get(name)
+    return value[:NAME_LIMIT] if isinstance(value, str) else ""
