@@ -13,6 +13,9 @@ from cognee_hooks.errors import CogneeHooksError, UsageError
 COMMANDS: dict[str, str] = {
     "daemon": "look after the process that serves the agents",
     "demo": "play a whole session against a small local server and show what happens",
+    "status": "show daemon, server, and what waits to be sent",
+    "sessions": "list conversations with what was captured, sent and recalled",
+    "ledger": "show what went into the model's context and what became of captures",
     "doctor": "check this installation: server, key, settings, plugins",
     "install": "set an agent up to use this memory",
     "uninstall": "take that back, and leave an agent's files as they were",

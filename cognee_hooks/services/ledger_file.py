@@ -124,14 +124,12 @@ class LedgerFile:
 
     def rows(self) -> Iterator[Row]:
         """Yield all rows that are kept, oldest first; what is no row is passed over."""
-        for path in (self._older, self.path):
-            for document in _documents(read_bytes(path, max_bytes=_READ_BYTES) or b""):
-                row = _row(document)
-                if row is not None:
-                    yield row
+        for path in (self.older, self.path):
+            yield from rows_in(read_bytes(path, max_bytes=_READ_BYTES) or b"")
 
     @property
-    def _older(self) -> Path:
+    def older(self) -> Path:
+        """Where the rows lie that the file had before it became too long."""
         return self.path.with_name(f"{self.path.name}.1")
 
     @contextmanager
@@ -165,7 +163,7 @@ class LedgerFile:
         head = {**self._head, **self.head(), "totals": totals}
         # A copy, since a rename would leave a moment in which others begin a file of their own.
         write_atomic(
-            self._older, read_bytes(self.path, max_bytes=_READ_BYTES) or b"", durable=False
+            self.older, read_bytes(self.path, max_bytes=_READ_BYTES) or b"", durable=False
         )
         write_atomic(self.path, _line(head) + line, durable=False)
 
@@ -191,6 +189,14 @@ class LedgerFile:
     def _add(self, name: object, count: object) -> None:
         if isinstance(name, str) and name in _ACTS and type(count) is int and count > 0:
             self._read.totals[Act(name)] += count
+
+
+def rows_in(data: bytes) -> Iterator[Row]:
+    """Yield the rows in lines of a file; what is no row is passed over."""
+    for document in _documents(data):
+        row = _row(document)
+        if row is not None:
+            yield row
 
 
 def ledger_files(folder: Path) -> list[LedgerFile]:

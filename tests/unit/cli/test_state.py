@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.cli.state import (
+    known_sessions,
+    quarantined_files,
+    state_folders,
+    stem_of,
+    waiting_files,
+)
+from cognee_hooks.results import Act
+from cognee_hooks.services.ledger import Ledger
+from cognee_hooks.services.paths import Paths
+
+NOW = 1_750_000_000.0
+
+
+@pytest.fixture
+def environ(isolated_environment):
+    return dict(os.environ)
+
+
+def put(environ, agent: str, session_id: str, content: object, folder: str = "") -> Path:
+    path = Paths.of(environ, agent).bridge_dir / folder / f"{stem_of(session_id)}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def entry(seconds: float = 0, **more: object) -> dict[str, object]:
+    return {"sealed": "abc", "seq": 1, "_buffered_at": int((NOW - seconds) * 1000), **more}
+
+
+def record(environ, agent: str, session_id: str) -> None:
+    paths = Paths.of(environ, agent)
+    ledger = Ledger(paths.ledger_dir, agent, paths.key_file)
+    ledger.record(session_id, Act.CAPTURED, "qa")
+
+
+def waiting(environ):
+    sessions = {each.stem: each for each in known_sessions(environ)}
+    return waiting_files(environ, sessions, now=NOW)
+
+
+def test_every_agents_folder_is_looked_into_and_those_of_agents_that_plugins_bring(
+    environ, isolated_environment
+):
+    (isolated_environment / ".cognee-plugin/hooks/my-agent").mkdir(parents=True)
+    (isolated_environment / ".cognee-plugin/hooks/daemon").mkdir()
+    assert [each.agent for each in state_folders(environ)] == [*BUILT_IN, "my-agent"]
+
+
+def test_a_folder_that_the_person_chose_is_looked_into_once(environ, tmp_path):
+    chosen = environ | {"COGNEE_HOOKS_STATE_DIR": str(tmp_path)}
+    assert [each.state_dir for each in state_folders(chosen)] == [tmp_path]
+    put(chosen, "codex", "codex_1", {"entries": [entry()]})
+    (found,) = waiting(chosen)
+    assert found.agent == ""
+    record(chosen, "codex", "codex_1")
+    (found,) = waiting(chosen)
+    assert (found.agent, found.session_id) == ("codex", "codex_1")
+
+
+def test_without_any_folder_nothing_waits(environ):
+    assert waiting(environ) == []
+    assert known_sessions(environ) == []
+
+
+def test_what_waits_is_told_with_session_and_age_the_oldest_first(environ):
+    record(environ, "claude-code", "claude_1")
+    put(environ, "claude-code", "claude_1", {"entries": [entry(5), entry(60)], "fail_count": 0})
+    put(environ, "codex", "codex_1", {"entries": [entry(3600)]})
+    codex, claude = waiting(environ)
+    assert (codex.agent, codex.session_id, codex.entries) == ("codex", "", 1)
+    assert (claude.agent, claude.session_id, claude.entries) == ("claude-code", "claude_1", 2)
+    assert (codex.oldest, claude.oldest) == (NOW - 3600, NOW - 60)
+
+
+def test_entries_that_pi_cognee_left_tell_their_session_themselves(environ):
+    put(environ, "pi", "pi_1", {"entries": [entry(1, sessionId="pi_\x1b[2J1")]})
+    (found,) = waiting(environ)
+    assert (found.agent, found.session_id) == ("pi", "pi_1")
+
+
+@pytest.mark.parametrize(
+    ("failures", "seconds_ago", "retry_in"),
+    [(0, 10, None), (1, 10, 50), (2, 10, 110), (1, 61, None), (1, -60, None), (99, 0, 3600)],
+)
+def test_the_next_try_is_told_while_something_holds_it_back(
+    environ, failures, seconds_ago, retry_in
+):
+    failed = int((NOW - seconds_ago) * 1000)
+    content = {"entries": [entry()], "fail_count": failures, "fail_at": failed}
+    put(environ, "pi", "pi_1", content)
+    (found,) = waiting(environ)
+    assert found.retry_at == (None if retry_in is None else NOW + retry_in)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", '{"entries": [{"sealed": "ab', "[1, 2]", "null", "\x00\xff", '{"entries": {"a": 1}}'],
+)
+def test_a_torn_or_alien_file_is_named_and_hides_no_other(environ, content):
+    bad = put(environ, "pi", "pi_1", content)
+    put(environ, "pi", "pi_2", {"entries": [entry()]})
+    found = {each.file: each for each in waiting(environ)}
+    assert found.pop(bad).problem == "torn, or of another form"
+    (good,) = found.values()
+    assert (good.entries, good.problem) == (1, "")
+
+
+def test_a_file_that_is_no_file_is_named(environ):
+    path = put(environ, "pi", "pi_1", "")
+    path.unlink()
+    os.mkfifo(path)
+    (found,) = waiting(environ)
+    assert (found.entries, found.problem) == (0, "torn, or of another form")
+
+
+def test_elements_of_another_form_are_told(environ):
+    put(environ, "pi", "pi_1", {"entries": [entry(), 3, None], "fail_count": True, "fail_at": "x"})
+    (found,) = waiting(environ)
+    assert (found.entries, found.problem) == (1, "2 elements of another form")
+
+
+@pytest.mark.parametrize("moment", [None, "soon", True, float("inf"), 10**400, -5])
+def test_an_entry_that_does_not_tell_when_it_was_captured_has_no_age(environ, moment):
+    put(environ, "pi", "pi_1", {"entries": [entry(_buffered_at=moment)]})
+    (found,) = waiting(environ)
+    assert (found.entries, found.oldest) == (1, None)
+
+
+def test_what_can_never_be_sent_is_counted_apart(environ):
+    record(environ, "pi", "pi_1")
+    aside = {"entries": [{"sealed": "x", "_put_aside_at": NOW * 1000}]}
+    put(environ, "pi", "pi_1", aside, folder="quarantine")
+    assert waiting(environ) == []
+    sessions = {each.stem: each for each in known_sessions(environ)}
+    (found,) = quarantined_files(environ, sessions, now=NOW)
+    assert (found.session_id, found.entries, found.oldest) == ("pi_1", 1, NOW)
+
+
+def test_sessions_come_with_what_their_ledger_says_the_latest_first(environ):
+    record(environ, "pi", "pi_1")
+    record(environ, "codex", "codex_1")
+    latest = known_sessions(environ)[0].ledger.path
+    os.utime(latest, (1, 1))
+    first, second = known_sessions(environ)
+    assert {first.session_id, second.session_id} == {"pi_1", "codex_1"}
+    assert second.ledger.path == latest
+    assert first.agent == first.session_id.partition("_")[0]
+    assert abs(first.began - time.time()) < 60
+
+
+@pytest.mark.parametrize("content", [b"", b"torn", b"[]\n", b'{"session_id": 3}\n', b"\xff" * 9])
+def test_a_ledger_that_does_not_tell_its_session_is_one_without_a_name(environ, content):
+    folder = Paths.of(environ, "pi").ledger_dir
+    folder.mkdir(parents=True)
+    (folder / "abc.jsonl").write_bytes(content)
+    (found,) = known_sessions(environ)
+    assert (found.session_id, found.agent, found.began) == ("", "", 0.0)
+
+
+def test_a_session_id_cannot_hold_what_a_terminal_obeys(environ):
+    folder = Paths.of(environ, "pi").ledger_dir
+    folder.mkdir(parents=True)
+    head = {"session_id": "a\x1b[2Jb\x9bc\nd", "agent": "\x1b]0;x\x07pi"}
+    (folder / "abc.jsonl").write_text(json.dumps(head) + "\n")
+    (found,) = known_sessions(environ)
+    assert (found.session_id, found.agent) == ("abc d", "pi")
