@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.guard import attempt
 from cognee_hooks.injection import one_line
+from cognee_hooks.outcomes import flat
 from cognee_hooks.results import StatusSegment
 
 if TYPE_CHECKING:
@@ -37,12 +38,11 @@ async def render_status(
 
 def _segments(results: Iterable[Any]) -> Iterator[StatusSegment]:
     """Yield what plugins returned, one by one and made safe; what is empty is passed over."""
-    for result in results:
-        for each in result if isinstance(result, (list, tuple)) else [result]:
-            # A plugin's own kind of segment may do anything when it is looked at.
-            safe = attempt(_made_safe, each).result
-            if safe is not None and safe.text:
-                yield safe
+    for each in flat(results):
+        # A plugin's own kind of segment may do anything when it is looked at.
+        safe = attempt(_made_safe, each).result
+        if safe is not None and safe.text:
+            yield safe
 
 
 def _made_safe(segment: StatusSegment) -> StatusSegment:

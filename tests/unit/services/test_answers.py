@@ -40,6 +40,8 @@ def test_any_answer_is_read_or_refused_and_never_raises(document):
         ({"status": "not ready", "health": "unhealthy", "version": "1"}, Health("1", False)),
         ({"status": "not ready", "reason": "health check failed"}, Health("", False)),
         ({"health": "healthy"}, Health("", True)),
+        ({"health": "healthy", "server": "cognee-hooks embedded"}, Health("", True, True)),
+        ({"health": "healthy", "server": ["other"]}, Health("", True)),
         ({"detail": "Not Found"}, None),
         ([], None),
     ],
