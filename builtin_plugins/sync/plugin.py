@@ -220,6 +220,9 @@ class SyncPlugin:
         elif held.reason in {Reason.COOLDOWN, Reason.BACKOFF}:
             # Once: when the wait is over, only new entries or the next turn bring another one.
             self._timer.arm(held.seconds, self._sync_after_wait)
+        elif held.reason is Reason.NO_NEW_ENTRIES and self._context.waiting:
+            # What the turn brought is still on its way to a slow server.
+            self._rest()
 
     async def _sync_after_wait(self) -> None:
         if self._hold(self._target) is None:

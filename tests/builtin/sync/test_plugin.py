@@ -113,6 +113,19 @@ async def test_w35_a_session_of_which_nothing_is_stored_is_not_synced(rig):
     assert not rig.timer.armed
 
 
+async def test_entries_that_are_still_on_their_way_when_the_time_is_up_are_waited_for(rig):
+    plugin = rig.plugin()
+    rig.port.waiting = 1
+    await rest(rig, plugin)
+    await rig.timer.fire()
+    assert rig.timer.seconds == 60.0
+    rig.port.waiting = 0
+    rig.store(1)
+    rig.answers(PROMOTED)
+    await rig.timer.fire()
+    assert triggers(rig) == (1, "idle")
+
+
 async def test_the_end_of_a_sub_agent_is_no_rest(rig):
     plugin = rig.plugin()
     await rest(rig, plugin, agent_id="sub")

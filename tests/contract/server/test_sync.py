@@ -1,0 +1,85 @@
+"""A whole session, from its first prompt to the lasting memory that it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.sync.plugin import SyncPlugin
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import ServerFailure
+from cognee_hooks.events import SessionEnd, Stop, UserPromptSubmit
+from cognee_hooks.host import Host
+from cognee_hooks.results import Act
+from cognee_hooks.services.client import DatasetRef
+from tests.support.servers import Server
+from tests.support.waiting import until
+
+SECONDS = 60.0
+
+
+@pytest.fixture
+async def host(server: Server, isolated_environment: Path, name: str):
+    made = Host(
+        "claude-code",
+        environ={
+            "HOME": str(isolated_environment),
+            "COGNEE_BASE_URL": server.url,
+            "COGNEE_API_KEY": server.key,
+            "COGNEE_PLUGIN_DATASET": name,
+            "COGNEE_IDLE_THRESHOLD_MS": "200",
+        },
+        session_id=name,
+        arguments={"plugins": ["no:sync"]},
+        plugins={"sync-under-test": SyncPlugin},
+        entry_points=(),
+    )
+    await made.start()
+    yield made
+    await made.close(Deadline.after(5))
+
+
+async def turn(host: Host) -> None:
+    session = host.session.session_id
+    prompt = UserPromptSubmit(session_id=session, prompt=f"Where is the {session} table kept?")
+    await host.user_prompt_submit(prompt)
+    await host.stop(Stop(session_id=session, last_assistant_message="In november.sql"))
+    await until(lambda: host.ledger.totals(session).get(Act.DELIVERED), "the entry")
+
+
+async def promoted(host: Host) -> None:
+    """Wait until the graph of the dataset holds the session's answer."""
+    query = await host.redact("november table")
+    dataset = DatasetRef(name=host.session.dataset)
+    limit = Deadline.after(SECONDS)
+    while not limit.expired:
+        with suppress(ServerFailure):
+            found = await host.services.client.recall(query, dataset=dataset, deadline=limit)
+            if any("november.sql" in item.body for item in found):
+                return
+        await asyncio.sleep(0.3)
+    raise AssertionError("the session is not in the graph")
+
+
+async def test_the_end_of_a_session_makes_it_lasting_memory_and_does_not_wait_for_it(
+    host: Host, name: str
+):
+    await turn(host)
+    await host.session_end(SessionEnd(session_id=name), Deadline.after(9))
+    await promoted(host)
+
+
+async def test_a_session_at_rest_becomes_lasting_memory_and_that_is_confirmed(
+    host: Host, name: str
+):
+    await turn(host)
+    await promoted(host)
+    folder = host.paths.state_dir / "improve-state"
+    await until(
+        lambda: any('"promoted"' in each.read_text() for each in folder.glob("*.json")),
+        "the end of the run",
+    )
+    assert host.ledger.totals(name)[Act.SYNCED] == 1
