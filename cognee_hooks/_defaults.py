@@ -8,10 +8,12 @@ BUILT_IN_MARKER = "COGNEE_HOOKS_BUILT_INS"
 BUILT_IN_PACKAGE = "builtin_plugins"
 
 BUILT_INS: dict[str, str] = {
+    "bridge": "builtin_plugins.bridge.plugin:BridgePlugin",
     "capture": "builtin_plugins.capture.plugin:CapturePlugin",
     "compaction": "builtin_plugins.compaction.plugin:CompactionPlugin",
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
     "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",
+    "sync": "builtin_plugins.sync.plugin:SyncPlugin",
 }
 """Where to load each built-in from, by plugin name."""
 

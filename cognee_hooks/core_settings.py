@@ -114,7 +114,7 @@ class CoreSettings:
         help="Longest that one look at the server's health is waited for.",
     )
     buffer_limit: int = option(
-        default=100,
+        default=1000,
         env="COGNEE_BUFFER_LIMIT",
         minimum=1,
         help="Captured entries that wait for the server; beyond it the oldest are dropped.",

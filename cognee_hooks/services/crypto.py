@@ -7,7 +7,6 @@ who can read the key as well.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from pathlib import Path
 from typing import Self
@@ -15,8 +14,10 @@ from typing import Self
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CogneeHooksError
-from cognee_hooks.services.statefile import make_private_folder, read_bytes, write_atomic
+from cognee_hooks.services.filelock import KernelLock
+from cognee_hooks.services.statefile import LOCK_SECONDS, read_bytes, write_atomic
 
 KEY_BYTES = 32
 _NONCE_BYTES = 12
@@ -78,17 +79,12 @@ class Sealer:
 
 def _make_key(key_file: Path) -> None:
     """Make the key file, complete or not at all; a key that is there already stays."""
-    make_private_folder(key_file.parent)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    lock = os.open(key_file.with_name(f".{key_file.name}.lock"), flags, 0o600)
-    try:
-        # A rename replaces what is there, and nothing could read any more what the key of another
-        # process has just sealed. A link would not, but not every file system knows links.
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    # A rename replaces what is there, and nothing could read any more what the key of another
+    # process has just sealed. A link would not, but not every file system knows links.
+    lock = KernelLock(key_file.with_name(f".{key_file.name}.lock"))
+    with lock.holding(Deadline.after(LOCK_SECONDS)):
         torn = read_bytes(key_file, private=True)
         if torn is not None and len(torn) != KEY_BYTES:
             key_file.replace(key_file.with_name(f"{key_file.name}.bad"))
         if not os.path.lexists(key_file):
             write_atomic(key_file, os.urandom(KEY_BYTES))
-    finally:
-        os.close(lock)

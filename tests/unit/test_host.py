@@ -31,7 +31,6 @@ from cognee_hooks.events import (
     Stop,
     UserPromptSubmit,
 )
-from cognee_hooks.faults import FaultType
 from cognee_hooks.host import Host
 from cognee_hooks.registry import PluginState, declared_policies
 from cognee_hooks.results import (
@@ -45,12 +44,15 @@ from cognee_hooks.results import (
     StoreReceipt,
     StoreState,
 )
+from tests.support import faults
 from tests.support.plugins import BLOCKED, HANG, HOSTILE, fresh, plugin
 from tests.support.scripted import ENTRY, RECALL, ScriptedClient, fails, remembers
 from tests.support.waiting import PATIENCE
 
 FACT = "The staging database listens on port 6543."
 SESSION = {"session_id": "claude_s1", "agent": "claude-code"}
+UNBUFFERED = {"plugins": ["no:bridge"]}
+"""Nobody keeps entries on disk."""
 BUDGET = 0.75
 """Seconds that every hook has in these tests, where it is not less anyway."""
 CLOSED = "cognee_register_redactors"
@@ -116,9 +118,8 @@ async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
 
 
 def failures(host: Host) -> set[tuple[str, str]]:
-    """Who failed where; a built-in that a busy machine held up did not fail."""
-    rows = host.faults.rows()
-    return {(row.plugin, row.hook) for row in rows if row.error_type != FaultType.SLOW}
+    """Who failed where."""
+    return {(row.plugin, row.hook) for row in faults.failures(host)}
 
 
 # -- the session ---------------------------------------------------------------------------------
@@ -267,7 +268,7 @@ async def test_a_plugin_takes_charge_of_entries(make, client):
         dropped = StoreState.DROPPED if len(taken) == 1 else StoreState.BUFFERED
         return StoreReceipt(state=dropped, reason="the disk is full")
 
-    host = make({"bridge": plugin(cognee_store_entry=store)})
+    host = make({"keeps": plugin(cognee_store_entry=store)}, arguments=UNBUFFERED)
     await play(host, client)
     assert client.entries == []
     assert [entry["type"] for entry in taken] == ["trace", "trace", "qa"]
@@ -395,7 +396,7 @@ async def test_a_value_with_a_field_of_a_wrong_type_is_a_fault_of_its_plugin(mak
 
 async def test_what_could_not_be_sent_is_reported_and_counted(make, client):
     client.scripts[ENTRY] = fails(FailureKind.REFUSED)
-    host = make()
+    host = make(arguments=UNBUFFERED)
     seen = await play(host, client)
     assert seen["lost"] == 3
     assert host.drops.as_dict() == {"server_down": 3}
@@ -460,7 +461,7 @@ async def test_the_ledger_says_what_became_of_everything(make, client):
 
 async def test_what_is_dropped_is_in_the_ledger(make, client):
     client.scripts[ENTRY] = fails(FailureKind.REFUSED)
-    host = make()
+    host = make(arguments=UNBUFFERED)
     await play(host, client)
     assert host.ledger.totals(SESSION["session_id"])[Act.DROPPED] == 3
 

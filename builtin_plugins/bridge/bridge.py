@@ -1,0 +1,227 @@
+"""The bridge of one session: captured entries are on disk first, and sent after.
+
+An entry that the hook has taken is in two files before the agent goes on. One task of the session
+sends what waits, oldest first, and forgets an entry only when the server has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.checks import broken, rows, unreadable_text
+from builtin_plugins.bridge.drain import Drain, Pacing
+from builtin_plugins.bridge.folder import BufferFolder
+from builtin_plugins.bridge.fresh import Fresh
+from builtin_plugins.bridge.items import Payload
+from builtin_plugins.bridge.log import Untrusted
+from builtin_plugins.bridge.sender import Sender, Settling
+from builtin_plugins.bridge.settings import BridgeSettings
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.faults import DropReason
+from cognee_hooks.results import Act, CheckResult, StoreReceipt, StoreRequest, StoreState
+from cognee_hooks.services.crypto import Sealer
+
+if TYPE_CHECKING:
+    from cognee_hooks import PluginContext
+
+PROBE_SECONDS = 1.0
+"""Longest that a session's end waits for news of a server that did not work."""
+FINISH_SECONDS = 4.0
+"""Longest that a session's end goes on sending."""
+FLUSH_AFTER = 0.5
+"""Seconds after which what was written is brought to the disk, for power cuts."""
+
+
+class Bridge:
+    """See the module.
+
+    Args:
+        context: The plugin's context.
+        settings: The plugin's options.
+        pacing: How often to try.
+        settling: How long a server may still be storing what it did not confirm.
+    """
+
+    def __init__(
+        self,
+        context: PluginContext,
+        settings: BridgeSettings,
+        *,
+        pacing: Pacing | None = None,
+        settling: Settling | None = None,
+    ) -> None:
+        self._context = context
+        self._settings = settings
+        self._pacing = pacing or Pacing(round=settings.drain_budget_ms / 1000)
+        self._settling = settling or Settling()
+        self._folder: BufferFolder | None = None
+        self._drain: Drain | None = None
+        self._own: dict[str, Buffer] = {}
+        self._fresh = Fresh(context)
+        self._unflushed: set[str] = set()
+
+    # -- hooks -----------------------------------------------------------------------------------
+
+    def keep(self, request: StoreRequest) -> StoreReceipt | None:
+        """Write an entry to disk; None where it cannot be, and whoever asks next has to keep it."""
+        try:
+            buffer = self._own_buffer(request.session_id)
+            kept = buffer.enqueue(
+                Payload(
+                    entry=request.entry.value,
+                    session_id=request.session_id,
+                    dataset=request.dataset,
+                    url=self._context.services.mode.url,
+                    captured_at=int(self._context.now() * 1000),
+                )
+            )
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            self._cannot("an entry is kept in memory only", error)
+            return None
+        self._dropped(kept.dropped)
+        if self._context.services.health.state in {"ok", "unknown"}:
+            self._fresh.add(buffer.stem, kept.seq, request.session_id)
+        else:
+            self._context.record(Act.BUFFERED, session_id=request.session_id)
+        self._report()
+        self._flush_soon(buffer)
+        self._wake()
+        return StoreReceipt(state=StoreState.BUFFERED, reason="waiting to be sent")
+
+    async def take_up(self) -> None:
+        """Take over what lies there, say what will never be sent, and begin to send."""
+        try:
+            folder = self._opened()
+            self._own_buffer(self._context.session.session_id)
+            swept = folder.sweep(self._settings.keep_days)
+        except OSError as error:
+            self._cannot("what earlier sessions captured cannot be sent", error)
+            return
+        if swept.entries:
+            self._context.say(
+                f"Cognee memory: {swept.entries} captured entries of {swept.sessions} sessions "
+                f"could not be sent for {self._settings.keep_days} days and were put aside in "
+                f"{folder.path / 'quarantine'}."
+            )
+        unreadable = 0
+        for buffer in folder.waiting():
+            await asyncio.sleep(0)
+            try:
+                buffer.adopt()
+                unreadable += buffer.by_server().get(None, 0)
+            except OSError as error:
+                self._cannot(f"{buffer.path.name} is left alone", error)
+        if unreadable:
+            self._context.say(f"Cognee memory: {unreadable_text(self._context, unreadable)}")
+        self._report()
+        self._wake()
+
+    def server_works(self) -> None:
+        """Try again, since the server is back."""
+        if self._drain is not None:
+            self._drain.server_works()
+
+    async def finish(self, deadline: Deadline) -> None:
+        """Send this session's entries while there is time, and bring the rest to the disk."""
+        if self._drain is not None and self._report():
+            health = self._context.services.health
+            if health.state != "ok":
+                await health.probe(deadline.within(PROBE_SECONDS))
+            if health.state == "ok":
+                await self._drain.finish(deadline.within(FINISH_SECONDS))
+        for stem in self._own:
+            self._fresh.spill(stem)
+        self._report()
+        await self._flush()
+
+    def checks(self) -> list[CheckResult]:
+        """Return the rows for ``cognee-hooks doctor``."""
+        try:
+            return rows(self._context, self._opened())
+        except OSError as error:
+            return [broken(self._context, error)]
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _opened(self) -> BufferFolder:
+        """Return the folder, ready for use.
+
+        Raises:
+            OSError: The folder or the key cannot be used.
+        """
+        if self._folder is None:
+            paths = self._context.services.paths
+            folder = BufferFolder(
+                paths.bridge_dir,
+                Sealer.of(paths.key_file),
+                Limits(self._context.core.buffer_limit),
+                now=self._context.now,
+            )
+            folder.prepare()
+            self._folder = folder
+        return self._folder
+
+    def _own_buffer(self, session_id: str) -> Buffer:
+        buffer = self._opened().of(session_id)
+        return self._own.setdefault(buffer.stem, buffer)
+
+    def _wake(self) -> None:
+        if self._drain is None:
+            sender = Sender(self._context, self._settling, fresh=self._fresh)
+            self._drain = Drain(
+                self._context,
+                self._opened(),
+                sender,
+                own=self._own.values,
+                pacing=self._pacing,
+                changed=self._report,
+            )
+            self._context.spawn(self._drain.run(), lasting=True)
+        self._drain.captured()
+
+    def _report(self) -> int:
+        """Tell the host how many entries of this session wait."""
+        count = 0
+        for buffer in self._own.values():
+            try:
+                count += buffer.count
+            except OSError as error:
+                self._cannot(f"{buffer.path.name} is left alone", error)
+        self._context.report_waiting(count)
+        return count
+
+    def _dropped(self, count: int) -> None:
+        for _ in range(count):
+            self._context.drop(DropReason.QUEUE_OVERFLOW)
+        if count:
+            self._context.say(
+                "Cognee memory: more captured entries wait for the server than are kept "
+                f"(COGNEE_BUFFER_LIMIT is {self._context.core.buffer_limit}), so the oldest are "
+                "dropped; `cognee-hooks doctor` says why nothing is sent."
+            )
+
+    def _cannot(self, what: str, error: Exception) -> None:
+        self._context.log.warning("%s: %s", what, type(error).__name__)
+        if isinstance(error, Untrusted):
+            self._context.say(
+                f"Cognee memory: {error}, so captured entries in it are neither sent nor added to. "
+                "If it is yours, take the rights of others away (chmod go-rwx)."
+            )
+
+    # -- power cuts ------------------------------------------------------------------------------
+
+    def _flush_soon(self, buffer: Buffer) -> None:
+        if not self._unflushed:
+            self._context.spawn(self._flush_later(), lasting=True)
+        self._unflushed.add(buffer.stem)
+
+    async def _flush_later(self) -> None:
+        await asyncio.sleep(FLUSH_AFTER)
+        await self._flush()
+
+    async def _flush(self) -> None:
+        stems, self._unflushed = self._unflushed, set()
+        for stem in stems:
+            await asyncio.to_thread(self._own[stem].flush)
