@@ -52,7 +52,7 @@ class Limits:
     """
 
     recall_seconds: float = 1.5
-    margin: float = 4.5
+    margin: float = 15.0
     parallel: int = 2
 
     def seconds(self, read: Event | None) -> float:

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 FACT = "Refunds are paid out by hand on Fridays."
 """What the server remembers."""
-SLOW_SECONDS = 10.0
+SLOW_SECONDS = 60.0
+"""Longer than everybody's patience, on the busiest machine."""
 
 _WELL: dict[str, Any] = {
     "/health": {"status": "ready", "health": "healthy", "version": "1.6.5"},
@@ -37,7 +38,7 @@ class LoopbackServer:
 
     Args:
         mood: ``well``, ``empty`` (nothing is remembered), ``refusing`` (every request but health
-            is answered with 401), or ``slow`` (every answer comes after ten seconds).
+            is answered with 401), or ``slow`` (every answer comes after a minute).
     """
 
     def __init__(self, mood: str) -> None:

@@ -12,6 +12,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
@@ -31,10 +32,11 @@ from tests.support.daemon import (
     hook,
     running,
     start,
-    until,
+    stop_daemon,
 )
 from tests.support.fake_server import Connection, FakeServer, Request, stall, status
 from tests.support.scripted import remembers as passages
+from tests.support.waiting import PATIENCE, until
 
 RECALL = "/api/v1/recall"
 ENTRY = "/api/v1/remember/entry"
@@ -112,11 +114,24 @@ def has_open(pid: int, path: Path) -> bool:
 # -- a session ---------------------------------------------------------------------------------
 
 
+async def first_answer(environ: dict[str, str]) -> str:
+    """What a prompt gets that finds no daemon.
+
+    The client waits four seconds for the daemon that it starts, which on a busy machine may come up
+    too late; then it is tried again.
+    """
+    for _ in range(4):
+        done = await hook("UserPromptSubmit", PROMPT, environ)
+        assert (done.code, done.err) == (0, "")
+        if done.out:
+            break
+        await asyncio.to_thread(stop_daemon, environ)
+    return done.out
+
+
 async def test_the_first_prompt_of_a_machine_gets_its_memory(environ, server):
-    done = await hook("UserPromptSubmit", PROMPT, environ)
-    assert done.code == 0
-    assert done.err == ""
-    assert "memory" in json.loads(done.out)["hookSpecificOutput"]["additionalContext"]
+    answer = json.loads(await first_answer(environ))
+    assert "memory" in answer["hookSpecificOutput"]["additionalContext"]
 
 
 async def test_a_turn_and_its_tool_calls_reach_the_server(environ, server):
@@ -146,6 +161,7 @@ async def test_two_clients_that_start_at_once_end_with_one_daemon(environ, folde
 
 
 async def test_agents_are_served_each_with_its_own_settings(environ, server, folder):
+    start(environ)
     other = {**environ, "COGNEE_RECALL": "false"}
     first, second = await asyncio.gather(
         hook("UserPromptSubmit", {**PROMPT, "session_id": "a"}, environ),
@@ -157,6 +173,7 @@ async def test_agents_are_served_each_with_its_own_settings(environ, server, fol
 
 
 async def test_changed_settings_hold_for_the_same_conversation(environ):
+    start(environ)
     assert "memory" in (await hook("UserPromptSubmit", PROMPT, environ)).out
     changed = {**environ, "COGNEE_RECALL": "false"}
     assert (await hook("UserPromptSubmit", PROMPT, changed)).out == ""
@@ -194,7 +211,7 @@ async def test_a_folder_with_a_long_name_is_no_obstacle(isolated_environment, se
     home.mkdir(parents=True)
     environ = agent_environment(home, server.url)
     async with daemon_of(environ):
-        assert "memory" in (await hook("UserPromptSubmit", PROMPT, environ)).out
+        assert "memory" in await first_answer(environ)
 
 
 async def test_an_agent_that_works_for_us_is_left_alone(environ, folder):
@@ -209,18 +226,28 @@ async def test_an_agent_that_works_for_us_is_left_alone(environ, folder):
 
 @pytest.mark.parametrize("running_before", [True, False])
 async def test_a_pipe_that_stays_open_holds_nobody_up(environ, server, running_before):
+    async def seconds() -> float:
+        began = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            *argv("Stop"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=environ,
+        )
+        process.stdin.write(json.dumps(payload("Stop")).encode())
+        assert await process.stdout.read() == b""
+        assert await process.wait() == 0
+        return time.monotonic() - began
+
     if running_before:
         start(environ)
-    process = await asyncio.create_subprocess_exec(
-        *argv("Stop"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        env=environ,
-    )
-    process.stdin.write(json.dumps(payload("Stop")).encode())
-    async with asyncio.timeout(1.9):
-        assert await process.stdout.read() == b""
-    assert await process.wait() == 0
+    # Who waits for the pipe's end is never quicker; who does not, may be slow now and then.
+    for _ in range(5):
+        if await seconds() < thin_client.IDLE_SECONDS:
+            return
+        if not running_before:
+            await asyncio.to_thread(stop_daemon, environ)
+    pytest.fail("it waits until the pipe has been idle for long enough")
 
 
 @pytest.mark.parametrize("running_before", [True, False])
@@ -233,7 +260,7 @@ async def test_an_idle_pipe_is_given_up(environ, running_before, folder):
         stdout=asyncio.subprocess.PIPE,
         env=environ,
     )
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(PATIENCE):
         assert await process.stdout.read() == b"{}"
     assert await process.wait() == 0
     assert not list(folder.glob("spool/*"))
@@ -357,7 +384,7 @@ async def test_a_stale_socket_is_replaced(environ, folder):
     dead = socket.socket(socket.AF_UNIX)
     dead.bind(str(folder / "socket"))
     dead.close()
-    assert "memory" in (await hook("UserPromptSubmit", PROMPT, environ)).out
+    assert "memory" in await first_answer(environ)
 
 
 async def test_a_daemon_that_cannot_come_up_is_not_started_again_and_again(environ, folder):
@@ -399,7 +426,7 @@ async def test_a_stopped_daemon_makes_nobody_wait_long(environ, server, folder):
     try:
         done = await hook("Stop", payload("Stop"), environ, empty="{}")
         assert (done.code, done.out) == (0, "{}")
-        assert done.seconds < thin_client.TAKE_SECONDS + thin_client.IDLE_SECONDS + 2
+        assert done.seconds < PATIENCE
         assert len(list(folder.glob("spool/*.event"))) == 1
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -471,7 +498,7 @@ async def test_a_session_that_ends_while_the_server_is_away_is_sent_later(enviro
     await until(lambda: ENTRY in server.paths())
     server.on(ENTRY, status(200, {"status": "session_stored", "entry_id": "e"}))
     server.requests.clear()
-    await until(lambda: answers(server) == ["answer 1"], 40)
+    await until(lambda: answers(server) == ["answer 1"], seconds=60)
     await until(lambda: running(folder)["sessions"] == [])
 
 

@@ -26,13 +26,14 @@ from tests.support.fake_server import (
     stall,
     status,
 )
+from tests.support.waiting import PATIENCE
 
 CLOSED = "http://127.0.0.1:9"
 OUTAGE = "=== Cognee memory: recall skipped ({}) ==="
 ANY = OUTAGE.split("{}", maxsplit=1)[0]
 BUDGETS = {
     "SessionStart": FLUSH_SECONDS,
-    "UserPromptSubmit": 1.0,
+    "UserPromptSubmit": 9.0,
     "PostToolUse": FLUSH_SECONDS,
     "PostToolUseFailure": FLUSH_SECONDS,
     "Stop": FLUSH_SECONDS,
@@ -51,7 +52,7 @@ PAYLOADS = {
 FAILURES: dict[str, tuple[Behaviour, str]] = {
     "stalls": (stall, "server not responding"),
     "stalls within a header": (half_a_header, "server not responding"),
-    "answers after ten seconds": (slow(10), "server not responding"),
+    "answers after a minute": (slow(60), "server not responding"),
     "401": (status(401, {"detail": "Unauthorized"}), "auth failed"),
     "403": (status(403, {"detail": "No. [PermissionDeniedError]"}), "no access to this dataset"),
     "404": (status(404, {"detail": "Not Found"}), "no cognee server at this URL"),
@@ -71,7 +72,7 @@ async def server() -> AsyncIterator[FakeServer]:
         yield made
 
 
-async def run(event: str, url: str, **changes: object):
+async def run(event: str, url: str, *, recall_ms: int = 9000, **changes: object):
     return await command(
         "run",
         "claude-code",
@@ -79,7 +80,7 @@ async def run(event: str, url: str, **changes: object):
         stdin=payload(PAYLOADS[event], **changes),
         COGNEE_BASE_URL=url,
         COGNEE_API_KEY="key",
-        COGNEE_RECALL_TIMEOUT_MS="1000",
+        COGNEE_RECALL_TIMEOUT_MS=str(recall_ms),
     )
 
 
@@ -106,7 +107,10 @@ async def test_a_server_that_refuses_costs_nothing_but_one_line(event):
 async def test_a_prompt_is_told_in_one_line_why_there_is_no_memory(server, failure):
     behaviour, reason = FAILURES[failure]
     server.always(behaviour)
-    check("UserPromptSubmit", await run("UserPromptSubmit", server.url), reason)
+    # Only who waits for nothing is to wait no longer than need be.
+    recall_ms = 1000 if reason == "server not responding" else 9000
+    done = await run("UserPromptSubmit", server.url, recall_ms=recall_ms)
+    check("UserPromptSubmit", done, reason)
 
 
 @pytest.mark.parametrize("failure", ["stalls", "500", "a page", "200 MB", "a redirect"])
@@ -127,7 +131,7 @@ async def test_an_entry_that_cannot_be_sent_is_reported_to_the_person():
 
 
 async def test_a_key_is_found_inside_the_budget_of_the_prompt(server):
-    server.always(slow(10))
+    server.always(slow(60))
     done = await command(
         "run",
         "claude-code",
@@ -165,4 +169,4 @@ async def test_sixty_prompts_in_a_row_without_a_server_are_all_answered_with_one
         context = answer["hookSpecificOutput"]["additionalContext"]
         assert context == OUTAGE.format(reason)
         assert await host.close(Deadline.after(4)) == 0
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < PATIENCE

@@ -17,6 +17,7 @@ import pytest
 from cognee_hooks import hookimpl
 from tests.support.sdk_hosts import FACT, QUESTION, Memories
 from tests.support.servers import Server
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "host_embedding.py"
@@ -120,7 +121,7 @@ async def test_without_a_server_the_model_gets_one_line_and_the_end_keeps_its_de
     started = time.monotonic()
     async with example.MemoryAgent(host, model, {"read_notes": example.read_notes}) as agent:
         assert await agent.ask(QUESTION) == "Looked it up."
-    assert time.monotonic() - started < example.CLOSE_SECONDS + 4
+    assert time.monotonic() - started < example.CLOSE_SECONDS + PATIENCE
     line = model.given[0][0]["content"]
     assert line == "=== Cognee memory: recall skipped (server unreachable) ==="
     assert "2 captured entries could not be sent." in capsys.readouterr().out

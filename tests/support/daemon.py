@@ -20,7 +20,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import is_alive
 from tests.support.command import Done
-from tests.support.waiting import until  # noqa: F401 -- where some tests still look for it
+from tests.support.waiting import until, wait_until  # noqa: F401 -- some tests look here
 
 CLIENT = str(Path(installed.__file__))
 STOP_SECONDS = 60.0
@@ -114,9 +114,9 @@ async def daemon_of(environ: Mapping[str, str]) -> AsyncIterator[Path]:
 
 
 def running(folder: Path) -> Mapping[str, Any]:
-    """The status of the daemon that runs; fails without one."""
-    reply = control.ask(folder, "status")
-    assert reply is not None, "no daemon runs"
+    """The status of the daemon that runs or is just coming up; fails without one."""
+    reply = wait_until(lambda: control.ask(folder, "status"), "a daemon")
+    assert reply is not None
     return reply
 
 

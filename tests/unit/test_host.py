@@ -361,7 +361,7 @@ def test_a_plugin_that_takes_a_taken_name_leaves_only_its_redactors(make):
     )
     # The one that is loaded last is asked first.
     host = make({"second": second, "first": first})
-    assert list(host.registered.commands) == ["note"]
+    assert host.registered.commands.keys() & {"note", "other", "third"} == {"note"}
     assert list(host.registered.lanes) == []
     assert list(host.registered.redactors) == ["ids"]
     assert host.redaction.closed_because == ""

@@ -28,7 +28,7 @@ HERE = DatasetRef("agent_sessions")
 THERE = DatasetRef("d")
 
 
-def _soon(seconds=5.0):
+def _soon(seconds=60.0):
     return Deadline.after(seconds)
 
 

@@ -124,7 +124,7 @@ def test_no_line_raises(command):
 )
 def test_reading_takes_linear_time(part):
     command = part * (200_000 // len(part))
-    started = time.perf_counter()
+    started = time.process_time()
     list(words(command))
     runs_own_program(command)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

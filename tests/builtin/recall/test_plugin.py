@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from builtin_plugins.recall.plugin import MARGIN
 from cognee_hooks import hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -14,7 +13,9 @@ from cognee_hooks.events import SessionStart, UserPromptSubmit
 from cognee_hooks.framing import FOOTER
 from cognee_hooks.host import Host
 from cognee_hooks.results import CheckStatus, Lane
+from tests.support.faults import failures
 from tests.support.scripted import RECALL, fails, remembers, scripted_host
+from tests.support.waiting import PATIENCE
 
 K = FailureKind
 PROMPT = "How is the orders service deployed?"
@@ -207,19 +208,19 @@ async def test_an_auth_failure_ends_with_the_first_recall_that_works(host, clien
 
 async def test_a_slow_server_leaves_time_for_the_outage_line(client, isolated_environment):
     host = scripted_host(isolated_environment, client, COGNEE_RECALL_TIMEOUT_MS="400")
-    client.delays[RECALL] = 5.0
+    client.delays[RECALL] = 2 * PATIENCE
     started = time.monotonic()
     assert await ask(host) == OUTAGE.format("server not responding")
-    assert time.monotonic() - started < 0.4 + MARGIN
+    assert time.monotonic() - started < PATIENCE
 
 
 async def test_the_agents_own_deadline_is_kept_too(host, client):
-    client.delays[RECALL] = 5.0
+    client.delays[RECALL] = 2 * PATIENCE
     event = UserPromptSubmit(session_id="claude_s1", prompt=PROMPT)
     started = time.monotonic()
     answer = await host.user_prompt_submit(event, Deadline.after(0.3))
     assert answer.context == OUTAGE.format("server not responding")
-    assert time.monotonic() - started < 0.3 + MARGIN
+    assert time.monotonic() - started < PATIENCE
 
 
 async def test_several_datasets_are_asked_by_id_and_one_that_fails_silences_no_other(
@@ -315,7 +316,7 @@ async def test_a_warm_up_that_fails_is_noted_and_does_not_fault(host, client):
     client.scripts[RECALL] = fails(K.REFUSED)
     await host.dispatcher.call("cognee_session_start", event=SessionStart(session_id="claude_s1"))
     assert host.services.health.state == "offline"
-    assert host.faults.rows() == []
+    assert failures(host) == []
 
 
 async def test_lanes_of_plugins_stand_beside_memory_each_in_a_block_of_its_own(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cognee_hooks import events
 from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.agents.claude_code import CONTEXT_EVENTS, ClaudeCode
+from tests.support.faults import failures
 from tests.support.scripted import RECALL, ScriptedClient, remembers, scripted_host
 
 PAYLOADS = sorted((Path(__file__).parents[2] / "data" / "claude-code").glob("*/*.json"))
@@ -74,7 +75,7 @@ async def test_every_captured_payload_gets_an_answer_that_the_agent_takes(
                 "additionalContext": prompt.context,
             }
         }
-    assert host.faults.rows() == []
+    assert failures(host) == []
 
 
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork"])

@@ -11,6 +11,7 @@ from cognee_hooks import events
 from cognee_hooks.agents import BUILT_IN, session_id_of
 from cognee_hooks.agents.codex import CONTEXT_EVENTS, Codex
 from cognee_hooks.deadline import Deadline
+from tests.support.faults import failures
 from tests.support.scripted import RECALL, ScriptedClient, remembers, scripted_host
 
 FOLDER = Path(__file__).parents[2] / "data" / "codex" / "0.171.0"
@@ -69,7 +70,7 @@ async def test_every_captured_payload_gets_an_answer_that_the_agent_takes(
             "hookSpecificOutput": {"hookEventName": name, "additionalContext": prompt.context}
         }
         assert "a fact" in prompt.context
-    assert host.faults.rows() == []
+    assert failures(host) == []
 
 
 def test_our_session_is_named_after_the_agents():

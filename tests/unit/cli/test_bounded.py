@@ -9,6 +9,7 @@ import pytest
 
 from cognee_hooks.cli.bounded import Answer, call_bounded, run_bounded
 from cognee_hooks.deadline import Deadline
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_a_large_answer_is_written_whole(pipe):
     thread.start()
     Answer("", pipe[1]).give(text)
     os.close(pipe[1])
-    thread.join(10)
+    thread.join(PATIENCE)
     assert received.decode() == text
 
 
@@ -69,7 +70,7 @@ def test_work_that_ends_gives_its_answer(pipe):
     async def work():
         answer.give("done")
 
-    run_bounded(work, answer, Deadline.after(5))
+    run_bounded(work, answer, Deadline.after(PATIENCE))
     assert written(pipe) == "done"
 
 
@@ -79,25 +80,25 @@ def test_work_that_blocks_its_event_loop_is_left_behind(pipe):
 
     async def work():
         await asyncio.sleep(0)
-        release.wait(10)
+        release.wait(2 * PATIENCE)
 
     started = time.monotonic()
     run_bounded(work, answer, Deadline.after(0.2))
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < PATIENCE
     assert written(pipe) == "empty"
     release.set()
 
 
 def test_a_bounded_call_returns_or_raises_what_it_does():
-    assert call_bounded(lambda: 7, Deadline.after(5)) == 7
+    assert call_bounded(lambda: 7, Deadline.after(PATIENCE)) == 7
     with pytest.raises(KeyError):
-        call_bounded(lambda: {}["x"], Deadline.after(5))
+        call_bounded(lambda: {}["x"], Deadline.after(PATIENCE))
 
 
 def test_a_call_that_takes_too_long_is_left_behind():
     release = threading.Event()
     started = time.monotonic()
     with pytest.raises(TimeoutError):
-        call_bounded(lambda: release.wait(10), Deadline.after(0.1))
-    assert time.monotonic() - started < 2
+        call_bounded(lambda: release.wait(2 * PATIENCE), Deadline.after(0.1))
+    assert time.monotonic() - started < PATIENCE
     release.set()

@@ -11,6 +11,7 @@ import pytest
 from cognee_hooks.cli import stdin as module
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
+from tests.support.waiting import PATIENCE
 
 
 class Pipe:
@@ -51,27 +52,29 @@ def pipe():
     made.close()
 
 
-def read(pipe, seconds: float = 10.0):
+def read(pipe, seconds: float = 4 * PATIENCE):
     return read_payload(pipe.stream, Deadline.after(seconds))
 
 
-def test_a_complete_document_is_used_while_the_pipe_stays_open(pipe):
+def test_a_complete_document_is_used_while_the_pipe_stays_open(pipe, monkeypatch):
+    monkeypatch.setattr(module, "IDLE_SECONDS", 2 * PATIENCE)
     pipe.write(b'{"prompt": "a } in a text"}')
     started = time.monotonic()
     assert read(pipe) == {"prompt": "a } in a text"}
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_an_idle_pipe_is_given_up_after_about_two_seconds(pipe):
     started = time.monotonic()
     assert read(pipe) is None
-    assert 1.5 < time.monotonic() - started < 3
+    assert 1.5 < time.monotonic() - started < PATIENCE
 
 
-def test_the_deadline_is_kept_where_it_comes_first(pipe):
+def test_the_deadline_is_kept_where_it_comes_first(pipe, monkeypatch):
+    monkeypatch.setattr(module, "IDLE_SECONDS", 2 * PATIENCE)
     started = time.monotonic()
     assert read(pipe, 0.2) is None
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_half_a_document_is_nothing(pipe, monkeypatch):
@@ -108,8 +111,10 @@ def test_an_object_may_be_empty(pipe):
 def test_characters_may_be_torn_between_two_writes(pipe):
     data = json.dumps({"prompt": "é日😀"}, ensure_ascii=False).encode()
     pipe.write_later(data[:13])
-    threading.Timer(0.1, pipe.write, [data[13:]]).start()
+    later = threading.Timer(0.1, pipe.write, [data[13:]])
+    later.start()
     assert read(pipe) == {"prompt": "é日😀"}
+    later.join()
 
 
 def test_bytes_that_are_no_text_do_not_cost_the_document(pipe):
@@ -152,17 +157,17 @@ def test_a_number_of_ten_thousand_digits_is_survived(pipe):
 
 
 def test_no_standard_input_is_nothing():
-    assert read_payload(None, Deadline.after(1)) is None
+    assert read_payload(None, Deadline.after(PATIENCE)) is None
 
 
 def test_a_stream_without_a_descriptor_is_nothing():
     import io
 
-    assert read_payload(io.StringIO("{}"), Deadline.after(1)) is None
+    assert read_payload(io.StringIO("{}"), Deadline.after(PATIENCE)) is None
 
 
 def test_a_file_is_read_like_a_pipe(tmp_path):
     file = tmp_path / "payload.json"
     file.write_text('{"a": 1}')
     with file.open() as stream:
-        assert read_payload(stream, Deadline.after(1)) == {"a": 1}
+        assert read_payload(stream, Deadline.after(PATIENCE)) == {"a": 1}

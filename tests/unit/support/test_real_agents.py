@@ -177,7 +177,7 @@ def test_a_held_request_is_recorded_and_answered_on_release(responses: ScriptedM
 
     def ask() -> None:
         answer = httpx.post(
-            f"{responses.url}/v1/responses", json={"input": [item], "stream": True}, timeout=20
+            f"{responses.url}/v1/responses", json={"input": [item], "stream": True}, timeout=60
         )
         answers.append(answer.text)
 
@@ -339,7 +339,7 @@ def test_a_killed_agent_leaves_no_answer_and_no_process(codex: Codex, responses:
     with responses.held("Wait"), codex.start("Wait for me.") as running:
         responses.wait_for("Wait")
         running.kill()
-        done = running.wait(10)
+        done = running.wait(60)
     assert (done.returncode, done.answer) == (-9, "")
 
 
@@ -351,7 +351,7 @@ def test_an_agent_that_takes_too_long_is_ended(codex: Codex, responses: Scripted
         pytest.raises(AssertionError, match=r"ran for 1\.0 s"),
     ):
         running.wait(1.0)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 45
 
 
 def test_an_agent_sees_nothing_of_the_developers_shell(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import uuid
 from contextlib import suppress
@@ -32,7 +33,7 @@ from cognee_hooks.testing.states import MARK
 PROMPT = {"session_id": "s1", "cwd": "/home/user", "prompt": "How are refunds paid out here?"}
 STOP = {"session_id": "s1", "cwd": "/home/user", "answer": "By hand."}
 SAMPLES = {"prompt": [PROMPT], "stop": [STOP]}
-QUICK = Limits(recall_seconds=0.3, margin=0.7)
+CALM = Limits(recall_seconds=0.3, margin=30.0)
 HEALTHY = State(name="healthy")
 SHAPE = Shape(context={"prompt": "context"}, speaks=frozenset({"stop"}))
 
@@ -188,13 +189,13 @@ def say(text: str) -> str:
 GOOD = json.dumps({"context": f"=== Cognee memory ===\n{FACT}\n=== End Cognee memory ==="})
 
 
-def run_problems(source: str, state: State = HEALTHY, **options: Any) -> str:
+def run_problems(source: str, state: State = HEALTHY, limits: Limits = CALM, **options: Any) -> str:
     return messages(
         Simple(),
         shape=SHAPE,
         command=program(source),
         states=[state],
-        limits=QUICK,
+        limits=limits,
         **options,
     )
 
@@ -208,7 +209,6 @@ def test_a_good_command_has_no_problems():
     [
         ("sys.exit(2)", "ended with 2, not 0"),
         ("raise ValueError", "traceback"),
-        ("import time; time.sleep(1.3); " + say(GOOD), "took 1."),
         (say("hello"), "not one JSON document"),
         (say(GOOD + "\n\n" + GOOD), "not one JSON document"),
         (say('{"other": "x"}'), "knows no other"),
@@ -223,6 +223,12 @@ def test_a_good_command_has_no_problems():
 )
 def test_a_bad_command_is_found_out(source, expected):
     assert expected in run_problems(source)
+
+
+def test_a_slow_command_is_found_out():
+    quick = Limits(recall_seconds=0.3, margin=0.7)
+    found = run_problems("import time; time.sleep(1.3); " + say(GOOD), limits=quick)
+    assert re.search(r"took \d+\.\d s of 1\.0 s", found)
 
 
 def test_without_memory_the_model_gets_one_line_or_none():
@@ -245,7 +251,7 @@ def test_an_own_check_is_asked_too():
 
 
 def test_without_a_shape_memory_is_looked_for_where_the_adapter_puts_context():
-    good = {"command": program(say(GOOD)), "states": [HEALTHY], "limits": QUICK}
+    good = {"command": program(say(GOOD)), "states": [HEALTHY], "limits": CALM}
     assert messages(Simple(), **good) == ""
     bad = {**good, "command": program(say('{"context": "no"}'))}
     assert "not memory" in messages(Simple(), **bad)
@@ -263,7 +269,7 @@ def test_arguments_are_filled_in():
         SAMPLES,
         command=command,
         states=[HEALTHY],
-        limits=QUICK,
+        limits=CALM,
         check_output=lambda event, output: seen.append((event, output)) or "",
     )
     assert seen == [("prompt", '{"context": "-c simple prompt"}'), ("stop", "{}")]
@@ -285,7 +291,7 @@ def test_a_command_runs_in_an_environment_of_its_own(monkeypatch):
         command=program(source),
         states=[HEALTHY],
         events=["prompt"],
-        limits=QUICK,
+        limits=CALM,
         environ={"EXTRA": "1"},
         check_output=look,
     )
