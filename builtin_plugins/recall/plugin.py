@@ -16,6 +16,7 @@ from cognee_hooks.results import AdditionalContext, CheckResult, CheckStatus, St
 from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.passages import Memory
 from cognee_hooks.services.recall import recall_memory
+from cognee_hooks.values import MAX_INT
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
@@ -227,4 +228,4 @@ def _line(text: str) -> AdditionalContext:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if type(value) is int and 0 < value <= MAX_INT else 0

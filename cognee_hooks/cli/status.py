@@ -19,6 +19,7 @@ from cognee_hooks.core_settings import CoreSettings, decide_mode
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.injection import one_line
+from cognee_hooks.results import Act
 from cognee_hooks.services.bundle import Services, make_services
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
@@ -77,15 +78,15 @@ def collect(environ: Mapping[str, str], agent: str, now: float) -> Report:
     """
     sessions = known_sessions(environ)
     by_stem = {each.stem: each for each in sessions}
-    totals: Counter[str] = Counter()
+    totals: Counter[Act] = Counter()
     for session in sessions:
-        totals.update({act.value: count for act, count in session.ledger.totals().items()})
+        totals.update(session.ledger.totals())
     return Report(
         daemon=_daemon(Paths.of(environ, "daemon").daemon_dir),
         server=asyncio.run(_server(_services(environ, agent))),
         waiting=waiting_files(environ, by_stem, now=now),
         quarantined=quarantined_files(environ, by_stem, now=now),
-        totals=dict(totals),
+        totals={act.value: totals[act] for act in Act if totals[act]},
     )
 
 
@@ -219,7 +220,7 @@ def _about(files: Iterable[Waiting]) -> str:
 
 def _print_files(files: Iterable[Waiting], now: float) -> None:
     print_table(
-        ("session", "agent", "entries", "oldest", "next try", "file"),
+        ("session", "agent", "entries", "oldest", "next try", "note"),
         [
             (
                 each.session_id or "?",
@@ -227,7 +228,7 @@ def _print_files(files: Iterable[Waiting], now: float) -> None:
                 str(each.entries),
                 ago(each.oldest, now),
                 f"in {span(each.retry_at - now)}" if each.retry_at else "",
-                f"{each.file}: {each.problem}" if each.problem else each.file.name,
+                f"{each.file}: {each.problem}" if each.problem else "",
             )
             for each in files
         ],

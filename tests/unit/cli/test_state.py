@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.cli import state
 from cognee_hooks.cli.state import (
     known_sessions,
     quarantined_files,
@@ -17,6 +18,7 @@ from cognee_hooks.cli.state import (
 )
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
+from cognee_hooks.services.ledger_file import LedgerFile
 from cognee_hooks.services.paths import Paths
 
 NOW = 1_750_000_000.0
@@ -157,6 +159,12 @@ def test_sessions_come_with_what_their_ledger_says_the_latest_first(environ):
     assert second.ledger.path == latest
     assert first.agent == first.session_id.partition("_")[0]
     assert abs(first.began - time.time()) < 60
+
+
+def test_a_ledger_that_is_swept_meanwhile_is_passed_over(environ, monkeypatch):
+    gone = LedgerFile(Paths.of(environ, "pi").ledger_dir / "gone.jsonl")
+    monkeypatch.setattr(state, "ledger_files", lambda _: [gone])
+    assert known_sessions(environ) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"torn", b"[]\n", b'{"session_id": 3}\n', b"\xff" * 9])
