@@ -47,7 +47,7 @@ async def run(program: Path, *arguments: str, home: Path, stdin: bytes = b"") ->
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         },
     )
-    out, err = await asyncio.wait_for(process.communicate(stdin), 60)
+    out, err = await asyncio.wait_for(process.communicate(stdin), 120)
     return Done(process.returncode, out.decode(), err.decode(), 0.0)
 
 

@@ -70,12 +70,12 @@ async def run(*arguments: str | Path, home: Path, memory: RecordingMemory, **env
         env=environment,
     )
     try:
-        out, err = await asyncio.wait_for(process.communicate(), 60)
+        out, err = await asyncio.wait_for(process.communicate(), 120)
     finally:
         if process.returncode is None:
             process.kill()
         folder = home / ".cognee-plugin" / "hooks" / "daemon"
-        stopped = await asyncio.to_thread(control.stop, folder, Deadline.after(20))
+        stopped = await asyncio.to_thread(control.stop, folder, Deadline.after(60))
     assert stopped
     return Done(process.returncode, out.decode(), err.decode(), 0.0)
 

@@ -83,7 +83,7 @@ def test_memory_reaches_the_model_and_the_turn_reaches_the_server(
         check=True,
     )
     daemon = home / ".cognee-plugin" / "hooks" / "daemon"
-    assert control.stop(daemon, Deadline.after(20))
+    assert control.stop(daemon, Deadline.after(60))
 
     assert done.stdout.strip() == "They pass."
     turn = [each for each in model.requests if "tools" in each]

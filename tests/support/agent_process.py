@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-_RUN_SECONDS = 60.0
+_RUN_SECONDS = 120.0
 
 
 def scrubbed(home: Path, additions: Mapping[str, str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
 from cognee_hooks.results import Command, Tool
 from tests.support.scripted import ScriptedClient
+from tests.support.waiting import PATIENCE
 
 SCHEMA = {
     "type": "object",
@@ -72,7 +73,7 @@ class TestPlugin:
         return f"{text.upper()}!"
 
     async def _forget(self, text: str) -> str:
-        limit = Deadline.after(5)
+        limit = Deadline.after(PATIENCE)
         if not await self._context.confirm("Forget?", f"{text} goes.", limit):
             return "kept"
         chosen = await self._context.select("How much?", ["all", "some"], limit)
@@ -136,7 +137,7 @@ class ChannelDaemon:
         (self.folder / "socket").unlink(missing_ok=True)
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(20)
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(PATIENCE)
         self._running = True
         return self
 
@@ -152,7 +153,7 @@ class ChannelDaemon:
         """End at once, as a process that is killed: connections break, the socket file stays."""
         if self._running:
             self._running = False
-            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(20)
+            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(PATIENCE)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
@@ -161,7 +162,7 @@ class ChannelDaemon:
         """Payloads of an event."""
         return [payload for name, payload in self.events if name == event]
 
-    def wait_for(self, event: str, count: int = 1, seconds: float = 10.0) -> dict[str, Any]:
+    def wait_for(self, event: str, count: int = 1, seconds: float = PATIENCE) -> dict[str, Any]:
         """Wait until an event came so often; returns the last payload.
 
         Raises:
@@ -172,7 +173,7 @@ class ChannelDaemon:
         assert came, f"{event} did not come: {[name for name, _ in self.events]}"
         return self.payloads(event)[count - 1]
 
-    def wait_for_end(self, seconds: float = 10.0) -> None:
+    def wait_for_end(self, seconds: float = PATIENCE) -> None:
         """Wait until a channel has ended."""
         with self._changed:
             assert self._changed.wait_for(lambda: self.ended > 0, seconds)

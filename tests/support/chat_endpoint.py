@@ -23,6 +23,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from tests.support.waiting import PATIENCE
+
 _DIRECTIVE = re.compile(r"\{\{(call|say|hold|fail): *(.*?)\}\}(?!\})", re.DOTALL)
 _CAP = 40
 """Requests after which the model refuses, so that an agent that runs in circles comes to an end."""
@@ -75,7 +77,7 @@ class ChatEndpoint:
         declared = (tool["function"] for tool in self.requests[index].get("tools", []))
         return {function["name"]: function for function in declared}
 
-    def wait_for(self, count: int, seconds: float = 20.0) -> None:
+    def wait_for(self, count: int, seconds: float = PATIENCE) -> None:
         """Wait until so many requests have arrived.
 
         Raises:

@@ -33,6 +33,8 @@ def agent_environment(home: Path, url: str = "", **more: str) -> dict[str, str]:
     environ |= {"HOME": str(home), "LANG": "C.UTF-8"}
     if url:
         environ |= {"COGNEE_BASE_URL": url, "COGNEE_API_KEY": "k3" * 20}
+        # How long an answer takes on a busy machine is no subject of any test of the daemon.
+        environ |= {"COGNEE_RECALL_TIMEOUT_MS": "9000"}
     return environ | more
 
 

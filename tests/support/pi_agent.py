@@ -29,7 +29,7 @@ PACKAGES = {
 EXTENSION = Path(__file__).parents[2] / "cognee_hooks" / "agents" / "pi_extension.ts"
 
 _LAUNCHER_LINE = "const LAUNCHER: string[] = [];"
-_RECORD_SECONDS = 30.0
+_RECORD_SECONDS = 60.0
 
 
 def install(version: str) -> Path:
@@ -95,7 +95,7 @@ class Pi:
         """Begin a run in print mode."""
         return Running(self._command("-p", *arguments), self.project, self._environment, _as_it_is)
 
-    def prompt(self, *arguments: str, seconds: float = 60.0) -> Completed:
+    def prompt(self, *arguments: str, seconds: float = 120.0) -> Completed:
         """Run a prompt in print mode to its end."""
         with self.start(*arguments) as running:
             return running.wait(seconds)

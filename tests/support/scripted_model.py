@@ -29,10 +29,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from tests.support.waiting import PATIENCE
+
 ANSWER = "Done."
 
 _DIRECTIVE = re.compile(r"\{\{(tool|agent|say|tokens): *(.*?)\}\}", re.DOTALL)
-_HOLD_SECONDS = 60.0
+_HOLD_SECONDS = 120.0
 _POLL_SECONDS = 0.02
 
 
@@ -253,7 +255,9 @@ class ScriptedModel:
         finally:
             release()
 
-    def wait_for(self, pattern: str, results: int = 0, seconds: float = 20.0) -> dict[str, Any]:
+    def wait_for(
+        self, pattern: str, results: int = 0, seconds: float = 2 * PATIENCE
+    ) -> dict[str, Any]:
         """The body of a request whose prompt matches and that holds so many tool results.
 
         Raises:

@@ -24,8 +24,9 @@ from cognee_hooks.events import ServerStateChanged
 from cognee_hooks.host import Host
 from cognee_hooks.results import Command, Tool
 from tests.support.scripted import ScriptedClient
+from tests.support.waiting import PATIENCE, turns
 
-SECONDS = 5.0
+SECONDS = PATIENCE
 
 
 class Odd:
@@ -92,7 +93,7 @@ class Plugin:
         return f"sure: {sure}"
 
     async def choose(self, text: str) -> str:
-        chosen = await self.context.select("Which?", ["a\x07", "b"], Deadline.after(5))
+        chosen = await self.context.select("Which?", ["a\x07", "b"], Deadline.after(SECONDS))
         return f"chosen: {chosen!r}"
 
 
@@ -195,7 +196,7 @@ class Talk:
 
 
 @pytest.fixture
-async def talk(isolated_environment) -> AsyncIterator[Talk]:
+async def talk(isolated_environment, monkeypatch) -> AsyncIterator[Talk]:
     made: list[Plugin] = []
 
     def factory(context: Any) -> Plugin:
@@ -211,9 +212,10 @@ async def talk(isolated_environment) -> AsyncIterator[Talk]:
         plugins={"test": factory},
     )
     await host.start()
-    async with Talk(Session(host), made[0], call_seconds=0.5) as talking:
+    monkeypatch.setattr(module, "GREET_SECONDS", PATIENCE)
+    async with Talk(Session(host), made[0], call_seconds=SECONDS) as talking:
         yield talking
-    await host.close(Deadline.after(1))
+    await host.close(Deadline.after(PATIENCE))
 
 
 @pytest.fixture
@@ -320,7 +322,8 @@ async def test_too_many_events_at_once_are_held_back_and_none_is_lost(
     count = module.MAX_EVENTS + 20
     for number in range(1, count + 1):
         greeted.peer.send(id=number, event="x", payload={})
-    await asyncio.sleep(0.2)
+    await greeted.session.taken(module.MAX_EVENTS)
+    await turns()
     assert len(greeted.session.events) == module.MAX_EVENTS
     greeted.session.go.set()
     ids = {(await greeted.peer.receive("id"))["id"] for _ in range(count)}
@@ -413,7 +416,6 @@ async def test_a_tool_answers_with_clean_text(greeted: Talk):
         ("cognee_exit", "cognee_exit failed (SystemExit); see `cognee-hooks doctor`."),
         ("cognee_number", "cognee_number failed (int); see `cognee-hooks doctor`."),
         ("cognee_usage", "Give a text."),
-        ("cognee_slow", "cognee_slow took more than 0.5 s and was given up."),
         ("cognee_none\x1b[2J", "There is no tool cognee_none in this session."),
     ],
 )
@@ -421,6 +423,12 @@ async def test_a_tool_that_fails_says_so_in_a_sentence(greeted: Talk, tool: str,
     answer = await greeted.peer.ask(id=1, tool=tool, arguments={})
     assert answer == {"id": 1, "error": error}
     assert (await greeted.peer.ask(id=2, event="x", payload={}))["answer"]
+
+
+async def test_a_tool_that_takes_too_long_is_given_up(greeted: Talk):
+    greeted.channel._call_seconds = 0.5
+    answer = await greeted.peer.ask(id=1, tool="cognee_slow", arguments={})
+    assert answer == {"id": 1, "error": "cognee_slow took more than 0.5 s and was given up."}
 
 
 async def test_tools_run_beside_events(greeted: Talk):
@@ -462,12 +470,12 @@ async def test_a_very_long_answer_becomes_an_error(talk: Talk):
     [({"value": True}, True), ({"value": False}, False), ({}, False), ({"value": "yes"}, False)],
 )
 async def test_a_command_can_ask_for_a_yes(greeted: Talk, reply: dict[str, Any], sure: bool):
-    greeted.channel._call_seconds = SECONDS
-    greeted.peer.send(id=1, command="cognee-ask", arguments="4")
+    greeted.channel._call_seconds = 2 * SECONDS
+    greeted.peer.send(id=1, command="cognee-ask", arguments="40")
     question = await greeted.peer.receive("ask")
     seconds = question.pop("seconds")
-    assert 3 < seconds <= 4
-    assert question == {"ask": 1, "kind": "confirm", "title": "Sure?", "text": "4"}
+    assert 40 - SECONDS < seconds <= 40
+    assert question == {"ask": 1, "kind": "confirm", "title": "Sure?", "text": "40"}
     greeted.peer.send(reply=99, value=True)
     greeted.peer.send(reply=question["ask"], **reply)
     assert (await greeted.peer.receive("id"))["text"] == f"sure: {sure}"
@@ -478,7 +486,6 @@ async def test_a_command_can_ask_for_a_yes(greeted: Talk, reply: dict[str, Any],
     ("value", "chosen"), [("a", "a\x07"), ("b", "b"), ("c", None), (None, None), ([1], None)]
 )
 async def test_a_command_can_let_the_person_choose(greeted: Talk, value: Any, chosen: str | None):
-    greeted.channel._call_seconds = SECONDS
     greeted.peer.send(id=1, command="cognee-choose", arguments="")
     question = await greeted.peer.receive("ask")
     assert (question["kind"], question["options"]) == ("select", ["a", "b"])
@@ -489,7 +496,6 @@ async def test_a_command_can_let_the_person_choose(greeted: Talk, value: Any, ch
 
 
 async def test_silence_is_a_no(greeted: Talk):
-    greeted.channel._call_seconds = SECONDS
     answer = await greeted.peer.ask(id=1, command="cognee-ask", arguments="0.1")
     while "ask" in answer:
         answer = await greeted.peer.receive("id")
@@ -602,7 +608,8 @@ async def test_a_daemon_that_ends_leaves_the_session_alone(greeted: Talk):
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.binary(max_size=40) | st.sampled_from([b"\n", b'{"id": 1}', b"{", b'"'])))
 async def test_whatever_a_peer_sends_the_channel_ends_quietly(pieces: list[bytes]):
