@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
+from tests.faults.steps import fault
 from tests.faults.world import UNLIMITED, World
 
 STATUSES = (401, 403, 429, 500, 502, 503, 504)
@@ -105,53 +106,48 @@ async def server_refuses(world: World, random: Random) -> None:
     world.note("the server is up")
 
 
-def _fault(route: str, **changes: Any) -> dict[str, Any]:
-    usual = {"route": route, "after": False, "status": 0, "seconds": 0.0, "retry_after": 0}
-    return usual | changes
-
-
 async def _misbehave(world: World, random: Random, *, most: int = 3, **changes: Any) -> None:
     count = random.randint(1, most)
     await _soon(random, SPAN / 2)
     world.note(f"the next {count} writes: {changes}")
-    await world.server.misbehave([_fault("entry", **changes)] * count)
+    await world.server.misbehave([fault("entry", **changes)] * count)
 
 
 def answers(status: int, *, after: bool) -> Fault:
     """The server answers with a status, before or after it stores an entry."""
 
-    async def fault(world: World, random: Random) -> None:
+    async def happens(world: World, random: Random) -> None:
         # cognee itself sends no such header, what stands before it may.
         retry_after = random.choice((0, 1)) if status in {429, 503} else 0
         await _misbehave(world, random, status=status, after=after, retry_after=retry_after)
 
-    return fault
+    return happens
 
 
 def stalls(*, after: bool) -> Fault:
     """The server says nothing for longer than it is waited for, and then resets or answers."""
 
-    async def fault(world: World, random: Random) -> None:
+    async def happens(world: World, random: Random) -> None:
         await _misbehave(world, random, most=2, seconds=random.uniform(0.3, LATE), after=after)
 
-    return fault
+    return happens
 
 
 def resets(*, after: bool) -> Fault:
     """The server resets the connection, before or after it stores an entry."""
 
-    async def fault(world: World, random: Random) -> None:
+    async def happens(world: World, random: Random) -> None:
         await _misbehave(world, random, after=after)
 
-    return fault
+    return happens
 
 
 async def check_fails(world: World, random: Random) -> None:
     """An entry is stored and its answer lost, and the session cannot be read just then."""
     status = random.choice((500, 502, 504))
     world.note(f"a write is answered with {status}, and so are the next looks at its session")
-    looks = [_fault("session", status=500)] * random.randint(1, 2)
-    await world.server.misbehave([_fault("entry", status=status, after=True), *looks])
+    looks = [fault("session", status=500)] * random.randint(1, 2)
+    await world.server.misbehave([fault("entry", status=status, after=True), *looks])
 
 
 # -- the disk ------------------------------------------------------------------------------------

@@ -141,8 +141,8 @@ class World:
         """Let agents go on."""
         self._go_on.set()
 
-    async def hook(self, script: Script, step: Step, *, kill_after: float | None = None) -> None:
-        """Hand an event over as the agent does.
+    async def hook(self, script: Script, step: Step, *, kill_after: float | None = None) -> str:
+        """Hand an event over as the agent does, and return the answer.
 
         Args:
             script: Its session.
@@ -171,6 +171,7 @@ class World:
             self._unwritten.append((script, step))
             if await self.ask() is None:
                 script.doubt(step)
+        return out.decode()
 
     # -- the daemon ------------------------------------------------------------------------------
 
