@@ -20,6 +20,8 @@ _WORTHWHILE = 200
 """Bytes below which the beginning of a passage says nothing."""
 _TELLING = 40
 """Characters that two texts do not share by chance."""
+_FRAME = 200
+"""Characters that a server puts around a stored turn."""
 
 
 def turns_section(turns: Sequence[Turn]) -> str:
@@ -50,7 +52,8 @@ def anchor_text(turns: Sequence[Turn], passages: Iterable[str], max_bytes: int) 
     if not kept:
         return ""
     heading = f"{_BETWEEN}{MEMORY_HEADING}"
-    chosen = _fitting(passages, max_bytes - len(f"{anchor}{heading}".encode()))
+    telling = [each for each in passages if not _only_repeats(each, kept)]
+    chosen = _fitting(telling, max_bytes - len(f"{anchor}{heading}".encode()))
     if chosen:
         anchor += "\n".join([heading, *chosen])
     return anchor
@@ -92,6 +95,17 @@ def _fitting(passages: Iterable[str], room: int) -> list[str]:
     if too_long and not chosen and room >= _WORTHWHILE:
         chosen.append(cut(too_long, room - 1))
     return chosen
+
+
+def _only_repeats(passage: str, turns: Sequence[Turn]) -> bool:
+    """Tell whether a passage is one of the turns, as capture stored it."""
+    plain = " ".join(passage.split())
+    for turn in turns:
+        asked, said = (" ".join(text.split()) for text in (turn.question, turn.answer))
+        short = len(plain) <= len(asked) + len(said) + _FRAME
+        if short and said and asked in plain and said in plain:
+            return True
+    return False
 
 
 def _told(turn: Turn, passage: str) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document
-from cognee_hooks.agents.fields import as_command, decoded, text
+from cognee_hooks.agents.fields import as_command, blocks, decoded, mapping, text
+from cognee_hooks.agents.transcripts import TURNS_BYTES, last_records
+from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import Event, Stop, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -63,6 +65,17 @@ def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event | None:
     return None if text(payload, "status") == "completed" else Stop(**common)
 
 
+def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return readers.pre_compact(payload, common, turns_of(_said(common["transcript_path"])))
+
+
+def _said(transcript: str) -> Iterator[tuple[str, str]]:
+    """Yield who said what, the latest first; results of tools hold no text."""
+    for record in last_records(transcript, TURNS_BYTES, (b'"user"', b'"assistant"')):
+        if said := blocks(mapping(record, "message"), "content"):
+            yield text(record, "role"), said
+
+
 _READERS: Mapping[str, readers.Reader] = MappingProxyType(
     {
         "sessionStart": _session_start,
@@ -71,7 +84,7 @@ _READERS: Mapping[str, readers.Reader] = MappingProxyType(
         "postToolUseFailure": _post_tool_use_failure,
         "afterAgentResponse": _after_agent_response,
         "stop": _stop,
-        "preCompact": readers.pre_compact,
+        "preCompact": _pre_compact,
         "sessionEnd": readers.session_end,
     }
 )

@@ -37,12 +37,15 @@ def mapping(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def blocks(payload: Mapping[str, Any], name: str) -> str:
-    """Return the texts of a list of content blocks, one a line, or a plain text as it is."""
+    """Return the texts of a list of content blocks, one a line, or a plain text as it is.
+
+    What a model thought before it spoke is left out.
+    """
     value = payload.get(name)
     if not isinstance(value, list):
         return value if isinstance(value, str) else ""
-    texts = (text(block, "text") for block in value if isinstance(block, Mapping))
-    return "\n".join(filter(None, texts))
+    spoken = (each for each in value if isinstance(each, Mapping) and not flag(each, "thought"))
+    return "\n".join(filter(None, (text(each, "text") for each in spoken)))
 
 
 def decoded(value: Any) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document, hook_answer
-from cognee_hooks.agents.fields import mapping, origin, text
+from cognee_hooks.agents.fields import blocks, mapping, origin, text
+from cognee_hooks.agents.transcripts import TURNS_BYTES, last_records
+from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -19,6 +21,9 @@ NOTICE_EVENTS = CONTEXT_EVENTS | {"PreCompress"}
 """Events whose answer may carry a line for the person, without the agent acting on it."""
 _SHELL = "run_shell_command"
 _FAILED = re.compile(r"^Exit Code: -?[1-9]", re.MULTILINE)
+# What the agent puts into its transcript in the user's place.
+_MACHINE_MADE = re.compile(r"\s*<(?:session_context|hook_context|state_snapshot)[\s>]")
+_SPEAKERS: Mapping[str, str] = MappingProxyType({"user": "user", "gemini": "assistant"})
 
 
 def _before_agent(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
@@ -47,7 +52,26 @@ def _after_agent(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
 def _pre_compress(payload: Mapping[str, Any], common: dict[str, Any]) -> Event | None:
     # With any other trigger it comes before each request to the model, and hardly ever is anything
     # compressed then.
-    return readers.pre_compact(payload, common) if text(payload, "trigger") == "manual" else None
+    if text(payload, "trigger") != "manual":
+        return None
+    turns = turns_of(_said(common["transcript_path"]), _written_by_the_agent)
+    return readers.pre_compact(payload, common, turns)
+
+
+def _said(transcript: str) -> Iterator[tuple[str, str]]:
+    """Yield who said what, the latest first."""
+    for record in last_records(transcript, TURNS_BYTES, (b'"user"', b'"gemini"')):
+        # Where a session is taken up again or compressed, all that is left of it is set anew.
+        whole = mapping(record, "$set").get("messages")
+        for message in reversed(whole if isinstance(whole, list) else [record]):
+            if isinstance(message, Mapping) and (said := blocks(message, "content")):
+                yield _SPEAKERS.get(text(message, "type"), ""), said
+        if whole is not None:
+            return
+
+
+def _written_by_the_agent(prompt: str) -> bool:
+    return _MACHINE_MADE.match(prompt) is not None
 
 
 _READERS: Mapping[str, readers.Reader] = MappingProxyType(

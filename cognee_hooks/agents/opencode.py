@@ -6,7 +6,8 @@ package), which runs the hook command for each event. It picks fields: every pay
 agent that started it, and ``agentID``. Beside those, by name of the event:
 
 * ``session_start``: ``resumed`` (the session is taken up again)
-* ``pre_compact``, ``session_end``: nothing more
+* ``session_end``: nothing more
+* ``pre_compact``: ``messages`` (what is to be summarised: ``role`` and ``text``, at most 40)
 * ``user_prompt``: ``prompt``
 * ``tool_result``: ``tool``, ``callID``, ``args``, ``output`` (its text)
 * ``turn_end``: ``text`` (the answer)
@@ -21,6 +22,7 @@ from typing import Any
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document
 from cognee_hooks.agents.fields import as_command, flag, mapping, origin, text
+from cognee_hooks.agents.turns import spoken, turns_of
 from cognee_hooks.events import (
     Event,
     PostToolUse,
@@ -55,8 +57,8 @@ def _turn_end(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     return Stop(**common, last_assistant_message=text(payload, "text"))
 
 
-def _pre_compact(_: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return PreCompact(**common)
+def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return PreCompact(**common, turns=turns_of(spoken(payload)))
 
 
 def _session_end(_: Mapping[str, Any], common: dict[str, Any]) -> Event:

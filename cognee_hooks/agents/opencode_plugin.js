@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 const LAUNCHER = [];
 const SECONDS = { user_prompt: 8, session_end: 8, other: 4 };
 const MAX_TEXT = 64 * 1024; // characters of one text
+const [MAX_MESSAGES, MAX_SAID] = [40, 16 * 1024]; // of what a compaction drops, and characters of one
 const MAX_ANSWER = 1024 * 1024;
 
 const clip = (_, value) => (typeof value === "string" ? value.slice(0, MAX_TEXT) : value);
@@ -56,6 +57,15 @@ export const CogneeHooks = async ({ client, directory }) => {
     const last = (data ?? []).at(-1);
     return last?.info?.role === "assistant" ? textOf(last.parts) : "";
   };
+  /** What was said since the last summary. */
+  const saidIn = async (sessionID) => {
+    const { data } = await client.session.messages({ path: { id: sessionID } });
+    const since = (data ?? []).slice((data ?? []).findLastIndex(({ info }) => info?.summary === true) + 1);
+    return since
+      .map(({ info, parts }) => ({ role: info?.role, text: textOf(parts).slice(0, MAX_SAID) }))
+      .filter(({ text }) => text.trim())
+      .slice(-MAX_MESSAGES);
+  };
   const onEvent = {
     "session.created": async ({ info }) => {
       if (info.parentID) parents.set(info.id, parents.get(info.parentID) ?? info.parentID);
@@ -102,7 +112,7 @@ export const CogneeHooks = async ({ client, directory }) => {
       await send("tool_result", sessionID, { tool, callID, args, output });
     }),
     "experimental.session.compacting": quiet(async ({ sessionID }) => {
-      await send("pre_compact", sessionID);
+      await send("pre_compact", sessionID, { messages: await saidIn(sessionID).catch(() => []) });
     }),
   };
 };

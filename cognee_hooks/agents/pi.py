@@ -20,12 +20,12 @@ stays the same when an event is sent a second time. Beside those, by pi's name o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cognee_hooks.agents.answers import document
 from cognee_hooks.agents.fields import flag, mapping, number, origin, text
-from cognee_hooks.agents.turns import turns_of
+from cognee_hooks.agents.turns import spoken, turns_of
 from cognee_hooks.events import (
     Event,
     PostToolUse,
@@ -164,16 +164,8 @@ def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
         **common,
         trigger=trigger,
         custom_instructions=instructions,
-        turns=turns_of(_said(payload)),
+        turns=turns_of(spoken(payload)),
     )
-
-
-def _said(payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield who said what, the latest first."""
-    messages = payload.get("messages")
-    for message in reversed(messages if isinstance(messages, list) else []):
-        if isinstance(message, Mapping):
-            yield text(message, "role"), text(message, "text")
 
 
 def _compacted(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:  # noqa: ARG001 - table

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document, hook_answer
-from cognee_hooks.agents.fields import mapping, origin, text
+from cognee_hooks.agents.fields import blocks, mapping, origin, text
+from cognee_hooks.agents.transcripts import TURNS_BYTES, last_records
+from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
 
@@ -30,6 +32,22 @@ def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     return readers.post_tool_use({**payload, "tool_response": told}, common)
 
 
+def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    return readers.pre_compact(payload, common, turns_of(_said(common["transcript_path"])))
+
+
+def _said(transcript: str) -> Iterator[tuple[str, str]]:
+    """Yield who said what since the last compression, the latest first."""
+    lines = (b'"user"', b'"assistant"', b'"chat_compression"')
+    for record in last_records(transcript, TURNS_BYTES, lines):
+        role = text(record, "type")
+        if text(record, "subtype") == "chat_compression":
+            return
+        if role in {"user", "assistant"}:
+            typed = role == "assistant" or text(record, "provenance") in {"", "real_user"}
+            yield role, blocks(mapping(record, "message"), "parts") if typed else ""
+
+
 _READERS: Mapping[str, readers.Reader] = MappingProxyType(
     {
         "SessionStart": readers.session_start,
@@ -38,7 +56,7 @@ _READERS: Mapping[str, readers.Reader] = MappingProxyType(
         "PostToolUseFailure": readers.post_tool_use_failure,
         "SubagentStop": readers.subagent_stop,
         "Stop": readers.stop,
-        "PreCompact": readers.pre_compact,
+        "PreCompact": _pre_compact,
         "SessionEnd": readers.session_end,
     }
 )

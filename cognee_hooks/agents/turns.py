@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
+from cognee_hooks.agents.fields import text
 from cognee_hooks.events import Turn
 from cognee_hooks.injection import strip_injected
 
@@ -33,9 +35,9 @@ def turns_of(
     """
     turns: list[Turn] = []
     answer = ""
-    for role, text in said:
-        own_words = strip_injected(text).strip()
-        if text.strip() and not own_words:
+    for role, words in said:
+        own_words = strip_injected(words).strip()
+        if words.strip() and not own_words:
             continue  # nothing but a block of ours
         if role == "assistant":
             answer = answer or own_words[:MAX_CHARS]
@@ -46,3 +48,11 @@ def turns_of(
         if len(turns) == MAX_TURNS:
             break
     return tuple(reversed(turns))
+
+
+def spoken(payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield who said what, the latest first, from ``messages`` as extensions of ours send them."""
+    messages = payload.get("messages")
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, Mapping):
+            yield text(message, "role"), text(message, "text")

@@ -85,6 +85,13 @@ def test_the_beginning_of_a_passage_needs_room_to_say_something():
     assert "### Cognee Memory" not in told
 
 
+def test_a_passage_that_is_one_of_the_turns_is_not_told_twice():
+    stored = "Session ID: claude_s1\n\nQuestion: What deploys orders?\n\nAnswer: Pelican does."
+    assert "### Cognee Memory" not in anchor_text(TURNS, [stored], WHOLE)
+    longer = f"{stored}\n{'And much more. ' * 30}"
+    assert "And much more." in anchor_text(TURNS, [longer], WHOLE)
+
+
 @given(
     st.lists(st.builds(Turn, question=st.text(max_size=400), answer=st.text(max_size=400))),
     st.lists(st.text(max_size=900)),

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from cognee_hooks.agents.claude_code import ClaudeCode
 from cognee_hooks.agents.codex import Codex
 from cognee_hooks.agents.copilot_cli import CopilotCli
+from cognee_hooks.agents.cursor import Cursor
+from cognee_hooks.agents.gemini_cli import GeminiCli
+from cognee_hooks.agents.opencode import OpenCode
 from cognee_hooks.agents.pi import Pi
+from cognee_hooks.agents.qwen_code import QwenCode
 from cognee_hooks.agents.turns import MAX_CHARS, MAX_TURNS, turns_of
 from cognee_hooks.events import PreCompact, Turn
+from cognee_hooks.results import Agent
 
 DATA = Path(__file__).parents[2] / "data"
 MEMORY = "=== Cognee memory ===\nThe sky is green.\n=== End Cognee memory ==="
@@ -205,14 +210,18 @@ def test_a_huge_transcript_costs_no_more_than_its_end(tmp_path):
     assert claude(write(tmp_path, records)) == [("near", "")]
 
 
-# -- Codex, pi, Copilot CLI ------------------------------------------------------------------------
+# -- Codex, Gemini CLI, Qwen Code, Cursor, Copilot CLI ---------------------------------------------
+
+
+def turns_in(agent: Agent, event: str, path: str) -> list[tuple[str, str]]:
+    payload = {"session_id": "s1", "transcript_path": path, "trigger": "manual"}
+    read = agent.read(event, payload, session_id="s1")
+    assert isinstance(read, PreCompact)
+    return [(turn.question, turn.answer) for turn in read.turns]
 
 
 def codex(path: str) -> list[tuple[str, str]]:
-    payload = {"session_id": "s1", "transcript_path": path, "trigger": "auto"}
-    event = Codex().read("PreCompact", payload, session_id="codex_s1")
-    assert isinstance(event, PreCompact)
-    return [(turn.question, turn.answer) for turn in event.turns]
+    return turns_in(Codex(), "PreCompact", path)
 
 
 def test_a_captured_rollout_of_codex_holds_what_was_said_and_nothing_that_hooks_injected():
@@ -239,6 +248,93 @@ def test_a_rollout_counts_from_its_last_compaction_on(tmp_path):
     assert codex(write(tmp_path, records)) == [("new?", "yes")]
 
 
+def gemini(path: str) -> list[tuple[str, str]]:
+    return turns_in(GeminiCli(), "PreCompress", path)
+
+
+@pytest.mark.parametrize(
+    ("name", "questions", "answers"),
+    [
+        ("transcript", ["Hello one"], ["First answer."]),
+        ("transcript.resumed", ["Hello one", "Hello two"], ["First answer.", "Done."]),
+    ],
+)
+def test_a_captured_transcript_of_gemini_cli_holds_what_was_said(name, questions, answers):
+    turns = gemini(str(DATA / "gemini-cli" / "0.61.0" / f"{name}.jsonl"))
+    assert [asked[: len(start)] for (asked, _), start in zip(turns, questions, strict=True)] == (
+        questions
+    )
+    assert [said for _, said in turns] == answers
+
+
+def test_what_gemini_cli_compressed_counts_no_longer(tmp_path):
+    left = [
+        {"type": "user", "content": [{"text": "<state_snapshot>all of it</state_snapshot>"}]},
+        {"type": "gemini", "content": "Got it."},
+        {"type": "user", "content": [{"functionResponse": {"response": {"output": "3 passed"}}}]},
+        7,
+    ]
+    records = [
+        {"type": "user", "content": [{"text": "old?"}]},
+        {"$set": {"messages": left}},
+        {"type": "user", "content": [{"text": "new?"}]},
+        {"type": "gemini", "content": "yes"},
+        {"type": "info", "content": '"user" said so'},
+    ]
+    assert gemini(write(tmp_path, records)) == [("new?", "yes")]
+
+
+def qwen(path: str) -> list[tuple[str, str]]:
+    return turns_in(QwenCode(), "PreCompact", path)
+
+
+def test_a_captured_transcript_of_qwen_code_holds_what_was_said():
+    (one, first), (two, second) = qwen(str(DATA / "qwen-code" / "0.24.4" / "transcript.jsonl"))
+    assert (one[:9], first) == ("Hello one", "First answer.")
+    assert (two[:9], second) == ("Hello two", "Second.")
+
+
+def test_what_qwen_code_compressed_or_thought_or_told_itself_does_not_count(tmp_path):
+    def spoke(kind: str, *parts: dict, **more: object) -> dict:
+        return {"type": kind, "message": {"parts": list(parts)}, **more}
+
+    records = [
+        spoke("user", {"text": "old?"}),
+        {"type": "system", "subtype": "chat_compression"},
+        spoke("user", {"text": "new?"}, provenance="real_user"),
+        spoke("assistant", {"text": "hm", "thought": True}, {"text": "yes"}),
+        spoke("user", {"text": "a task ended"}, provenance="system"),
+        spoke("assistant", {"text": "noted"}),
+    ]
+    assert qwen(write(tmp_path, records)) == [("new?", "yes")]
+
+
+def test_cursors_transcript_holds_what_was_said(tmp_path):
+    records = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": "one?"}]}},
+        {"role": "assistant", "message": {"content": [{"type": "tool_use", "name": "Shell"}]}},
+        {"role": "user", "message": {"content": [{"type": "tool_result", "content": "3"}]}},
+        {"role": "assistant", "message": {"content": "1"}},
+    ]
+    assert turns_in(Cursor(), "preCompact", write(tmp_path, records)) == [("one?", "1")]
+
+
+def test_copilots_events_hold_what_was_said_outside_of_sub_agents(tmp_path):
+    records = [
+        {"type": "user.message", "data": {"content": "one?"}},
+        {"type": "assistant.message", "data": {"content": "below", "parentToolCallId": "t1"}},
+        {"type": "assistant.message", "data": {"content": "1"}},
+        {"type": "tool.execution_complete", "data": {"result": "user.message"}},
+    ]
+    payload = {"sessionId": "s1", "transcriptPath": write(tmp_path, records)}
+    event = CopilotCli().read("preCompact", payload, session_id="copilot_s1")
+    assert event is not None
+    assert event.turns == (Turn(question="one?", answer="1"),)
+
+
+# -- pi, OpenCode ----------------------------------------------------------------------------------
+
+
 def pi(messages: object) -> tuple[Turn, ...]:
     payload = {"sessionId": "s1", "reason": "manual", "messages": messages}
     event = Pi().read("session_before_compact", payload, session_id="pi_s1")
@@ -256,14 +352,9 @@ def test_messages_of_another_shape_do_no_harm(messages):
     assert pi(messages) == ()
 
 
-def test_copilots_events_hold_what_was_said_outside_of_sub_agents(tmp_path):
-    records = [
-        {"type": "user.message", "data": {"content": "one?"}},
-        {"type": "assistant.message", "data": {"content": "below", "parentToolCallId": "t1"}},
-        {"type": "assistant.message", "data": {"content": "1"}},
-        {"type": "tool.execution_complete", "data": {"result": "user.message"}},
-    ]
-    payload = {"sessionId": "s1", "transcriptPath": write(tmp_path, records)}
-    event = CopilotCli().read("preCompact", payload, session_id="copilot_s1")
+def test_opencode_says_itself_what_it_is_about_to_drop():
+    messages = [{"role": "user", "text": "one?"}, {"role": "assistant", "text": "1"}]
+    payload = {"sessionID": "s1", "messages": messages}
+    event = OpenCode().read("pre_compact", payload, session_id="opencode_s1")
     assert event is not None
     assert event.turns == (Turn(question="one?", answer="1"),)
