@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.support.second_try import run_tests
+
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 SOURCES = ("cognee_hooks", "builtin_plugins", "examples", "tests")
@@ -24,13 +26,14 @@ FULLY_COVERED = (
 )
 """Where a missed branch would break a promise to the user."""
 OVERALL = "95"
+TESTS = "tests"
 
 STEPS: tuple[tuple[str, list[str]], ...] = (
     ("lint", [str(BIN / "ruff"), "check", *SOURCES]),
     ("format", [str(BIN / "ruff"), "format", "--check", *SOURCES]),
     ("types", [sys.executable, "-m", "mypy"]),
     ("imports", [str(BIN / "lint-imports")]),
-    ("tests", [sys.executable, "-m", "coverage", "run", "-m", "pytest"]),
+    (TESTS, [sys.executable, "-m", "coverage", "run", "-m", "pytest"]),
     ("combine", [sys.executable, "-m", "coverage", "combine", "--quiet"]),
     ("coverage", [sys.executable, "-m", "coverage", "report", "--fail-under", OVERALL]),
     (
@@ -49,6 +52,13 @@ STEPS: tuple[tuple[str, list[str]], ...] = (
 )
 
 
+def passes(name: str, command: list[str]) -> bool:
+    """Run a step; the tests get a second try, see :mod:`tests.support.second_try`."""
+    if name == TESTS:
+        return run_tests(command, ROOT)
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
 def main(arguments: list[str]) -> int:
     """Run all steps, or pytest alone with arguments; returns 1 where a step failed."""
     if arguments:
@@ -59,7 +69,7 @@ def main(arguments: list[str]) -> int:
     for name, command in STEPS:
         started = time.monotonic()
         print(f"== {name}", flush=True)
-        if subprocess.run(command, cwd=ROOT, check=False).returncode:
+        if not passes(name, command):
             failed.append(name)
         print(f"== {name}: {time.monotonic() - started:.0f} s", flush=True)
     print(f"== failed: {', '.join(failed)}" if failed else "== all steps passed", flush=True)
