@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support import pi_agent
 from tests.support.agent_machine import AgentMachine
+from tests.support.agent_process import scrubbed
 from tests.support.chat_wire import chat_model
 from tests.support.messages_endpoint import messages_endpoint
 from tests.support.pi_agent import PACKAGES
@@ -18,6 +20,7 @@ from tests.support.pi_driver import PiDriver
 from tests.support.real_agents import (
     CLAUDE_CODE_VERSIONS,
     CODEX_VERSION,
+    OPENCODE_VERSION,
     ClaudeCode,
     Codex,
     install,
@@ -43,6 +46,7 @@ def installed() -> None:
     for version in CLAUDE_CODE_VERSIONS:
         install("claude-code", version)
     install("codex", CODEX_VERSION)
+    install("opencode", OPENCODE_VERSION)
 
 
 @pytest.fixture
@@ -201,3 +205,39 @@ def test_codexs_next_prompt_after_a_compaction_holds_the_anchor(
     assert filling.returncode == 0
     assert codex.resume(session, LAST).returncode == 0
     check_anchor(responses)
+
+
+OPENCODE_SETTINGS = """{
+  "model": "fake/scripted", "small_model": "fake/scripted", "share": "disabled",
+  "permission": {"*": "allow"},
+  "provider": {"fake": {
+    "npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "%s/v1", "apiKey": "none"},
+    "models": {"scripted": {"limit": {"context": 100000, "output": 1000}}}
+  }}
+}"""
+
+
+def test_opencodes_next_prompt_after_a_compaction_holds_the_anchor(
+    machine: AgentMachine, chat: ScriptedModel
+):
+    settings = machine.home / ".config" / "opencode" / "opencode.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(OPENCODE_SETTINGS % chat.url)
+    machine.command("install", "opencode", "--yes")
+    switches = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+    for prompt, *flags in ([f"{FIRST} {{{{tokens: 99900}}}}"], [LAST, "--continue"]):
+        subprocess.run(
+            [install("opencode", OPENCODE_VERSION), "run", *flags],
+            cwd=machine.project,
+            env=scrubbed(machine.home, machine.environment | switches),
+            input=prompt,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+    # It is part of the system prompt, for this turn only.
+    assert chat.prompts()[-1] == LAST
+    told = [each["content"] for each in chat.requests[-1]["messages"] if each["role"] == "system"]
+    (anchor,) = [text for text in told if HEADER in text]
+    assert f"- A: {SAID}" in anchor
