@@ -226,7 +226,7 @@ async def test_an_agent_that_works_for_us_is_left_alone(environ, folder):
 
 @pytest.mark.parametrize("running_before", [True, False])
 async def test_a_pipe_that_stays_open_holds_nobody_up(environ, server, running_before):
-    async def seconds() -> float:
+    async def taken() -> float:
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *argv("Stop"),
@@ -237,13 +237,15 @@ async def test_a_pipe_that_stays_open_holds_nobody_up(environ, server, running_b
         process.stdin.write(json.dumps(payload("Stop")).encode())
         assert await process.stdout.read() == b""
         assert await process.wait() == 0
-        return time.monotonic() - began
+        seconds = time.monotonic() - began
+        process.stdin.close()
+        return seconds
 
     if running_before:
         start(environ)
     # Who waits for the pipe's end is never quicker; who does not, may be slow now and then.
     for _ in range(5):
-        if await seconds() < thin_client.IDLE_SECONDS:
+        if await taken() < thin_client.IDLE_SECONDS:
             return
         if not running_before:
             await asyncio.to_thread(stop_daemon, environ)
@@ -263,6 +265,7 @@ async def test_an_idle_pipe_is_given_up(environ, running_before, folder):
     async with asyncio.timeout(PATIENCE):
         assert await process.stdout.read() == b"{}"
     assert await process.wait() == 0
+    process.stdin.close()
     assert not list(folder.glob("spool/*"))
 
 
