@@ -82,6 +82,8 @@ class Rig:
         self.port = Port()
         self.now = 1_800_000_000.0
         self.timers: list[HandTimer] = []
+        # The host is there for its services; the plugin under test is made by the test.
+        environ = {"COGNEE_HOOKS_DISABLE": "sync", **environ}
         self.host = scripted_host(home, self.client, session_id, **environ)
         self.folder = self.host.paths.state_dir / "improve-state"
         self.records = Records(self.folder, logging.getLogger("test"))
