@@ -1,59 +1,24 @@
 from __future__ import annotations
 
-import asyncio
 import json
-import time
-from pathlib import Path
 
 import pytest
 
 from builtin_plugins.compaction.anchor import HEADER
 from builtin_plugins.compaction.plugin import QUESTION
-from cognee_hooks import Deadline, hookimpl
+from cognee_hooks import Deadline
 from cognee_hooks.errors import FailureKind
 from cognee_hooks.events import PreCompact, Stop, Turn, UserPromptSubmit
 from cognee_hooks.framing import DATA_NOTE, FOOTER
 from cognee_hooks.host import Host
-from cognee_hooks.redaction import Redactor
 from cognee_hooks.results import Act, CheckStatus
-from tests.support.scripted import ENTRY, RECALL, ScriptedClient, fails, remembers, scripted_host
+from tests.support.compacting import SESSION, TURNS, ask, compact, quiet_host
+from tests.support.plugins import HANG
+from tests.support.scripted import ENTRY, RECALL, fails, remembers, scripted_host
+from tests.support.waiting import PATIENCE, until
 
 K = FailureKind
-SESSION = {"session_id": "claude_s1"}
-TURNS = (
-    Turn(question="How is the orders service deployed?", answer="By the BluePelican pipeline."),
-    Turn(question="And billing?", answer="By hand, until it has moved."),
-)
 IDS = ("01234567-89ab-cdef-0123-456789abcdef", "3f2b8ac6-1d5e-4f7a-9c3b-2e8d7a6b5c4f")
-SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-@pytest.fixture
-async def host(client, isolated_environment):
-    host = scripted_host(isolated_environment, client, COGNEE_RECALL="false")
-    yield host
-    await host.close(Deadline.after(2))
-
-
-def another(home: Path, client: ScriptedClient, **environ: str) -> Host:
-    """A host of the same session in another process."""
-    return scripted_host(home, client, COGNEE_RECALL="false", **environ)
-
-
-async def compact(host: Host, *turns: Turn, **fields) -> None:
-    await host.pre_compact(PreCompact(**SESSION, turns=turns or TURNS, **fields))
-    await host.background.settle(Deadline.after(10))
-
-
-async def ask(host: Host, prompt: str = "What was I doing?", **fields) -> str:
-    answer = await host.user_prompt_submit(UserPromptSubmit(**SESSION, prompt=prompt, **fields))
-    return answer.context
-
-
-def kept(home: Path) -> str:
-    """Everything that is on disk."""
-    files = [path for path in home.rglob("*") if path.is_file()]
-    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in files)
 
 
 # -- the prompt after a compaction -----------------------------------------------------------------
@@ -164,7 +129,7 @@ async def test_hostile_text_stays_inside_of_its_frame(host, client):
 
 async def test_it_outlives_the_process(host, client, isolated_environment):
     await compact(host)
-    assert "BluePelican" in await ask(another(isolated_environment, client))
+    assert "BluePelican" in await ask(quiet_host(isolated_environment, client))
 
 
 async def test_a_prompt_whose_answer_was_lost_with_the_process_is_followed_by_it_again(
@@ -172,7 +137,7 @@ async def test_a_prompt_whose_answer_was_lost_with_the_process_is_followed_by_it
 ):
     await compact(host)
     assert "BluePelican" in await ask(host)
-    later = another(isolated_environment, client)
+    later = quiet_host(isolated_environment, client)
     await later.stop(Stop(**SESSION, replayed=True))
     assert "BluePelican" in await ask(later)
 
@@ -202,32 +167,32 @@ async def test_an_event_that_nobody_saw_in_time_still_gives_an_anchor_of_what_wa
     assert "BluePelican" in await ask(host)
 
 
-async def test_a_prompt_waits_for_an_anchor_in_the_making(host, client):
+async def test_a_prompt_waits_for_an_anchor_in_the_making(client, isolated_environment):
+    host = quiet_host(isolated_environment, client, COGNEE_RECALL_TIMEOUT_MS="60000")
     client.scripts[RECALL] = remembers("Orders go out on Mondays.")
     client.delays[RECALL] = 0.3
     await host.pre_compact(PreCompact(**SESSION, turns=TURNS))
-    await asyncio.sleep(0.1)
+    await until(lambda: client.queries, "the search")
     assert "Mondays" in await ask(host)
 
 
-async def test_a_prompt_does_not_wait_for_long(host, client):
+async def test_a_prompt_goes_on_with_what_there_is_before_its_own_time_is_up(host, client):
     client.scripts[RECALL] = remembers("Orders go out on Mondays.")
-    client.delays[RECALL] = 3
+    client.delays[RECALL] = HANG
     await host.pre_compact(PreCompact(**SESSION, turns=TURNS))
-    await asyncio.sleep(0.1)
+    await until(lambda: client.queries, "the search")
     event = UserPromptSubmit(**SESSION, prompt="What was I doing?")
-    began = time.monotonic()
     answer = await host.user_prompt_submit(event, Deadline.after(1))
-    assert time.monotonic() - began < 1
     assert "BluePelican" in answer.context
     assert "Mondays" not in answer.context
 
 
-async def test_a_compaction_is_over_at_once_for_the_agent(host, client):
-    client.delays[RECALL] = 3
-    began = time.monotonic()
+async def test_the_agent_does_not_wait_for_the_search(host, client):
+    client.delays[RECALL] = 0.3
     await host.pre_compact(PreCompact(**SESSION, turns=TURNS))
-    assert time.monotonic() - began < 0.5
+    assert client.entries == []
+    await host.background.settle(Deadline.after(PATIENCE))
+    assert len(client.entries) == 1
 
 
 # -- what is looked up -----------------------------------------------------------------------------
@@ -245,7 +210,7 @@ async def test_the_search_is_addressed_like_that_of_recall(host, client):
 
 async def test_all_datasets_that_the_session_reads_are_asked(client, isolated_environment):
     read = json.dumps(list(IDS))
-    host = another(isolated_environment, client, COGNEE_PLUGIN_READ_DATASET_IDS=read)
+    host = quiet_host(isolated_environment, client, COGNEE_PLUGIN_READ_DATASET_IDS=read)
     await compact(host)
     assert [body["dataset_ids"] for body in client.bodies(RECALL)] == [[each] for each in IDS]
 
@@ -338,72 +303,12 @@ async def test_an_entry_that_cannot_be_stored_at_once_does_not_cost_the_anchor(h
     assert "BluePelican" in await ask(host)
 
 
-# -- what must not get out -------------------------------------------------------------------------
-
-
-async def test_w19_secrets_are_cut_out_before_anything_is_kept_sent_or_told(
-    client, isolated_environment
-):
-    host = another(isolated_environment, client, COGNEE_CAPTURE_REDACT_PATTERNS="emp-[0-9]{4}")
-    client.scripts[RECALL] = remembers(f"Their token is {SECRET}.")
-    turn = Turn(question=f"Why does {SECRET} fail for emp-1234?", answer=f"{SECRET} is old.")
-    await compact(host, turn)
-    context = await ask(host)
-    assert "[redacted:" in context
-    for secret in (SECRET[8:28], "emp-1234"):
-        assert secret not in context
-        assert secret not in json.dumps(client.entries + client.queries)
-        assert secret not in kept(isolated_environment)
-
-
-async def test_a_secret_at_a_cut_does_not_lose_its_tail_to_it(host, client):
-    await compact(host, Turn(question="x" * 285 + f" {SECRET}", answer="fine"))
-    context = await ask(host)
-    assert "ghp_" not in context
-    assert "ghp_" not in json.dumps(client.entries)
-
-
-async def test_a_private_turn_is_left_out_with_its_answer(host, client):
-    private = Turn(question="<private>my salary</private>", answer="Your salary is 7.")
-    await compact(host, private, *TURNS)
-    context = await ask(host)
-    assert "BluePelican" in context
-    assert "salary" not in context
-    assert "salary" not in json.dumps(client.entries)
-
-
-async def test_nothing_but_private_turns_gives_no_anchor(host, client):
-    await compact(host, Turn(question="<private>all of it</private>", answer="yes"))
-    assert await ask(host) == ""
-    assert client.unsent == []
-
-
-@pytest.mark.expects_faults
-async def test_turns_that_cannot_be_made_safe_give_no_anchor_and_are_counted(
-    client, isolated_environment
-):
-    class Broken:
-        @hookimpl
-        def cognee_register_redactors(self):
-            return [Redactor(name="broken", function=lambda text: text[10**9])]
-
-    host = Host(
-        "claude-code",
-        environ={"HOME": str(isolated_environment), "COGNEE_RECALL": "false"},
-        session_id="claude_s1",
-        client=client,
-        entry_points=(),
-        plugins={"broken": Broken()},
-    )
-    await compact(host)
-    assert await ask(host) == ""
-    assert client.unsent == []
-    assert host.drops.as_dict() == {"redaction_failed": 1}
+# -- when it does nothing ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["COGNEE_CAPTURE", "COGNEE_COMPACTION_ANCHOR"])
 async def test_where_it_is_switched_off_nothing_happens(client, isolated_environment, name):
-    host = another(isolated_environment, client, **{name: "false"})
+    host = quiet_host(isolated_environment, client, **{name: "false"})
     await compact(host)
     assert await ask(host) == ""
     assert client.unsent == []
@@ -432,7 +337,7 @@ async def test_a_disk_that_is_full_costs_neither_prompt_nor_anchor(host, isolate
 
 async def test_the_doctor_says_whether_it_is_on(client, isolated_environment):
     for value, status in (("true", CheckStatus.OK), ("false", CheckStatus.INFO)):
-        host = another(isolated_environment, client, COGNEE_COMPACTION_ANCHOR=value)
+        host = quiet_host(isolated_environment, client, COGNEE_COMPACTION_ANCHOR=value)
         checks = (await host.dispatcher.call("cognee_doctor_checks")).value
         rows = [each for each in checks if not isinstance(each, list)]
         (check,) = [each for each in rows if each.name == "compaction"]
