@@ -375,7 +375,7 @@ async def test_commit_ids_are_kept_as_they_are(host, client):
 async def test_entries_keep_their_order_where_redaction_is_slow(client, isolated_environment):
     class Slow:
         def __init__(self):
-            self.pauses = iter([0.06, 0.04, 0.02])
+            self.pauses = iter([0.03, 0.02, 0.01])
 
         @hookimpl
         def cognee_register_redactors(self):

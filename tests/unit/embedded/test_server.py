@@ -47,7 +47,7 @@ def test_serve_ends_cleanly_on_a_signal(data_path: Path, number: signal.Signals)
         assert httpx.get(f"{url}/health").status_code == 200
         process.send_signal(number)
         assert process.stdout.read() == "ended\n"
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_stopping_does_not_wait_for_idle_connections(data_path: Path):
