@@ -16,9 +16,10 @@ import pytest
 from tests.support.channel_daemon import ChannelDaemon, launched, make_launcher
 from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.pi_agent import PACKAGES, Pi
+from tests.support.waiting import wait_until
 
 MEMORY = "=== Cognee memory ===\nThe sky is green here.\n=== End Cognee memory ==="
-QUICK = 8.0
+QUICK = 45.0
 """Seconds within which a run ends that waits for nothing, on a machine that is busy with tests."""
 
 pytestmark = pytest.mark.parametrize("version", PACKAGES)
@@ -191,7 +192,7 @@ def test_what_a_plugin_says_is_shown(pi: Pi, home: Path):
 
 def test_prompts_that_come_while_the_agent_works_are_turns_of_their_own(pi: Pi, home: Path):
     with ChannelDaemon(home) as daemon, pi.rpc() as session:
-        session.send(type="prompt", message="First {{hold: 1.0}} {{say: One.}}")
+        session.send(type="prompt", message="First {{hold: 4.0}} {{say: One.}}")
         session.until(lambda each: each["type"] == "agent_start")
         session.ask(type="follow_up", message="Later {{say: Two.}}")
         session.until(lambda each: each["type"] == "agent_end")
@@ -226,7 +227,7 @@ def test_a_run_that_fails_for_good_takes_nothing_from_the_next(pi: Pi, home: Pat
 
 def test_a_run_that_the_user_stops_is_a_turn_without_an_answer(pi: Pi, home: Path):
     with ChannelDaemon(home) as daemon, pi.rpc() as session:
-        session.send(type="prompt", message="First {{hold: 5}}")
+        session.send(type="prompt", message="First {{hold: 30}}")
         session.until(lambda each: each["type"] == "message_end")
         session.send(type="abort")
         session.until(lambda each: each["type"] == "agent_end")
@@ -279,14 +280,16 @@ def test_a_daemon_that_is_killed_in_the_middle_changes_nothing_and_loses_nothing
     with ChannelDaemon(home, remembering) as daemon, pi.rpc() as session:
         session.prompt("Hello {{say: One.}}")
         daemon.wait_for("agent_end" if version == "0.73.1" else "agent_settled")
-        time.sleep(0.2)  # until its answer has arrived too
         daemon.kill()
         session.prompt('Go {{call: bash {"command": "echo hi"}}} {{say: Two.}}')
         assert session.end() == 0
     stop = "agent_end" if version == "0.73.1" else "agent_settled"
     kept = [(event, payload) for event, payload in launched(launcher[1]) if event != "start"]
+    # The end of the turn before is kept too, if the daemon was killed before it could answer.
+    first = next(n for n, (_, each) in enumerate(kept) if each.get("prompt", "").startswith("Go "))
+    assert {event for event, _ in kept[:first]} <= {stop}
+    kept = kept[first:]
     assert [event for event, _ in kept] == ["before_agent_start", "tool_execution_end", stop]
-    assert kept[0][1]["prompt"].startswith("Go ")
     assert kept[1][1]["output"].strip() == "hi"
     assert kept[2][1]["text"] == "Two."
 
@@ -307,7 +310,7 @@ def test_an_answer_that_never_comes_is_given_up(
     pi: Pi, home: Path, launcher: tuple[list[str], Path]
 ):
     with ChannelDaemon(home) as daemon:
-        daemon.delays["before_agent_start"] = 20
+        daemon.delays["before_agent_start"] = 120
         done = pi.prompt("Hello {{say: Anyway.}}")
     assert (done.returncode, done.answer) == (0, "Anyway.")
     assert 10 <= done.seconds < 12 + QUICK
@@ -383,10 +386,7 @@ def test_a_daemon_that_starts_late_is_waited_for(
     pi: Pi, home: Path, model: ChatEndpoint, launcher: tuple[list[str], Path]
 ):
     with pi.start("Hello") as running:
-        deadline = time.monotonic() + 20
-        while not launched(launcher[1]):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: launched(launcher[1]), "the start of a daemon")
         with ChannelDaemon(home, remembering):
             assert running.wait().returncode == 0
     assert launched(launcher[1]) == [("start", {})]
