@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -83,10 +82,7 @@ def claude_code(machine: AgentMachine, model: ScriptedModel, version: str) -> Cl
 
 def pi(machine: AgentMachine, model: ScriptedModel, version: str) -> PiDriver:
     driver = PiDriver(version, machine.home, model.url, machine.environment)
-    settings = machine.home / ".pi" / "agent" / "settings.json"
-    compaction = {"reserveTokens": 4000, "keepRecentTokens": 10}
-    changed = {**json.loads(settings.read_text()), "compaction": compaction}
-    settings.write_text(json.dumps(changed))
+    driver.compact_early()
     machine.command("install", "pi", "--yes")
     return driver
 

@@ -254,10 +254,7 @@ def test_a_new_session_ends_the_old_one(pi: Pi, home: Path):
 def test_our_own_blocks_are_not_summarised_as_the_users_words(
     pi: Pi, home: Path, model: ChatEndpoint, version: str
 ):
-    settings = home / ".pi" / "agent" / "settings.json"
-    compaction = {"reserveTokens": 4000, "keepRecentTokens": 10}
-    changed = {**json.loads(settings.read_text()), "compaction": compaction}
-    settings.write_text(json.dumps(changed))
+    pi.compact_early()
     with ChannelDaemon(home, remembering) as daemon, pi.rpc() as session:
         session.prompt("Tell me " + "much " * 200)
         session.prompt("Tell me more " + "words " * 200)
@@ -269,6 +266,22 @@ def test_our_own_blocks_are_not_summarised_as_the_users_words(
     summary = "\n".join(model.texts(-1))
     assert "Tell me" in summary
     assert "sky is green" not in summary
+    # What is summarised is told, and nothing of ours in it.
+    assert [each["role"] for each in before["messages"][:2]] == ["user", "assistant"]
+    assert before["messages"][0]["text"].startswith("Tell me much")
+    assert before["messages"][1]["text"] == "Done."
+    assert "sky is green" not in json.dumps(before)
+
+
+def test_what_is_told_of_a_compaction_is_bounded(pi: Pi, home: Path):
+    pi.compact_early()
+    with ChannelDaemon(home) as daemon, pi.rpc() as session:
+        session.prompt("Long " + "x" * 20_000)
+        session.prompt("More " + "y" * 2000)
+        session.ask(type="compact")
+        messages = daemon.wait_for("session_before_compact")["messages"]
+    assert len(messages) <= 40
+    assert max(len(each["text"]) for each in messages) == 16 * 1024
 
 
 # -- when things go wrong --------------------------------------------------------------------------

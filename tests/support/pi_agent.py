@@ -91,6 +91,12 @@ class Pi:
         }
         (folder / "settings.json").write_text(json.dumps(settings))
 
+    def compact_early(self) -> None:
+        """Have pi summarise all but the last few words of a session, also of a short one."""
+        path = self.home / ".pi" / "agent" / "settings.json"
+        compaction = {"reserveTokens": 4000, "keepRecentTokens": 10}
+        path.write_text(json.dumps({**json.loads(path.read_text()), "compaction": compaction}))
+
     def start(self, *arguments: str) -> Running:
         """Begin a run in print mode."""
         return Running(self._command("-p", *arguments), self.project, self._environment, _as_it_is)
