@@ -18,7 +18,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not tally:
         return
     terminalreporter.section("fault suite")
-    for name in sorted(tally, key=lambda each: (each.startswith("fault: "), each)):
+    for name in sorted(tally, key=lambda each: (": " in each, each)):
         terminalreporter.write_line(f"{name:30} {tally[name]:6}")
 
 

@@ -44,6 +44,8 @@ async def play(seeds: Sequence[int], tally: Tally) -> None:
             for seed in seeds:
                 await play_round(world, seed, tally)
             check(world, world.scripts)
+            tally.update({f"ledger: {act}": count for act, count in world.acts().items()})
+            tally["server starts"] += world.server.starts
         finally:
             await world.close()
 

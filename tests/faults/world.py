@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -17,17 +18,23 @@ from random import Random
 from typing import Any
 
 from cognee_hooks.daemon import thin_client
+from cognee_hooks.services.ledger import Ledger
+from cognee_hooks.services.paths import Paths
 from tests.faults.script import Script, Step, short
 from tests.faults.server_process import ServerProcess
 from tests.support.command import payload
 from tests.support.daemon import agent_environment, argv, folder_of
 
-TIMEOUTS = {
+PACE = {
     "COGNEE_REQUEST_TIMEOUT_MS": "600",
     "COGNEE_HEALTH_TIMEOUT_MS": "500",
     "COGNEE_RECALL_TIMEOUT_MS": "600",
+    "COGNEE_BRIDGE_SETTLE_MS": "1500",
+    "COGNEE_BRIDGE_BACKOFF_MS": "300",
+    "COGNEE_BUFFER_LIMIT": "1000",
 }
-"""Settings under which a server that stands still is given up soon."""
+"""Settings under which a server is given up soon, and looked for again soon; how long it may go on
+with what was given up is `tests.faults.kinds.LATE`."""
 HOOK_SECONDS = 20.0
 ASK_SECONDS = 3.0
 UP_SECONDS = 30.0
@@ -64,7 +71,7 @@ class World:
         self.server = server or ServerProcess(folder)
         self._home = folder / "home"
         self._home.mkdir()
-        everything = agent_environment(self._home, self.server.url, **(TIMEOUTS | settings))
+        everything = agent_environment(self._home, self.server.url, **(PACE | settings))
         # What is killed leaves no measurement behind, and measuring makes it several times slower.
         self.environ = {
             name: everything[name]
@@ -80,6 +87,7 @@ class World:
         self._hooks = 0
         self._unwritten: list[tuple[Script, Step]] = []
         self._daemon_ended = False
+        self._had_limit = False
         self._rescues = 0
         self._go_on = asyncio.Event()
         self._go_on.set()
@@ -171,6 +179,9 @@ class World:
             self._unwritten.append((script, step))
             if await self.ask() is None:
                 script.doubt(step)
+        if self._had_limit:
+            # A daemon that was just being started then has taken the limit over.
+            self.limit_files(self.file_bytes)
         return out.decode()
 
     # -- the daemon ------------------------------------------------------------------------------
@@ -242,6 +253,15 @@ class World:
             await start.wait()
             await asyncio.sleep(0.05)
 
+    def acts(self) -> Counter[str]:
+        """What became of all entries, as the ledgers of their sessions tell."""
+        paths = Paths.of(self.environ, "claude-code")
+        ledger = Ledger(paths.ledger_dir, "claude-code", paths.key_file)
+        counts: Counter[str] = Counter()
+        for script in self.scripts:
+            counts.update({act.value: n for act, n in ledger.totals(script.session_id).items()})
+        return counts
+
     # -- the disk --------------------------------------------------------------------------------
 
     def limit_files(self, size: int) -> None:
@@ -251,6 +271,7 @@ class World:
         what was written before as it is: what a full disk does, with another error number.
         """
         self.file_bytes = size
+        self._had_limit = True
         for pid in self.daemons():
             with suppress(OSError):
                 resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, UNLIMITED))
