@@ -92,7 +92,10 @@ async def _play(
 def _report(host: Host, client: DryRunClient, payload: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "would_send": [
-            {"method": each.method, "path": each.path, "body": each.body} for each in client.unsent
+            # A look at the server's health carries nothing.
+            {"method": each.method, "path": each.path, "body": each.body}
+            for each in client.unsent
+            if each.body
         ],
         "cut": [
             {"field": path, "rule": hit.rule, "as": hit.label, "characters": hit.end - hit.start}

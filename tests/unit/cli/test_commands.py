@@ -186,8 +186,8 @@ def test_plugins_shows_blocked_ones_only_where_asked(capsys):
 
 
 def test_plugins_can_be_narrowed_to_a_hook(capsys):
-    assert main(["plugins", "--hook", "cognee_stop", "--json"]) == 0
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["capture"]
+    assert main(["plugins", "--hook", "cognee_render_status", "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["statusline"]
 
 
 def test_hooks_lists_every_spec(capsys):

@@ -205,7 +205,7 @@ async def talk(isolated_environment, monkeypatch) -> AsyncIterator[Talk]:
 
     host = Host(
         "pi",
-        environ={"HOME": str(isolated_environment), "COGNEE_PLUGINS_BLOCK": "capture,recall"},
+        environ={"HOME": str(isolated_environment), "COGNEE_HOOKS_PLUGINS": "test"},
         session_id="pi_s1",
         client=ScriptedClient(),
         entry_points=(),

@@ -497,19 +497,26 @@ async def test_a_conversation_that_goes_on_waits_for_its_end(running, fake):
     assert len(running.sessions.rows()) == 1
 
 
-async def test_only_so_many_ended_sessions_wait_for_the_server(running, fake, monkeypatch):
+@pytest.mark.parametrize("blocked", ["bridge", ""])
+async def test_only_so_many_ended_sessions_wait_for_the_server(
+    running, fake, monkeypatch, isolated_environment, blocked
+):
     monkeypatch.setattr(sessions, "MAX_LINGERING", 1)
     fake.on(ENTRY, status(503))
+    more = {"COGNEE_HOOKS_DISABLE": blocked}
     for session in ("a", "b", "c"):
         who = {"session_id": session}
-        await running.hook("UserPromptSubmit", {**PROMPT, **who})
-        await running.hook("Stop", {**payload("Stop", last_assistant_message="x"), **who})
+        await running.hook("UserPromptSubmit", {**PROMPT, **who}, **more)
+        await running.hook("Stop", {**payload("Stop", last_assistant_message="x"), **who}, **more)
         await until(lambda: ENTRY in fake.paths())
-        await running.hook("SessionEnd", {**payload("SessionEnd.other"), **who})
+        await running.hook("SessionEnd", {**payload("SessionEnd.other"), **who}, **more)
     await until(lambda: not running.sessions._ending)
     assert len(running.sessions.rows()) == 1
-    # What the other two left is in the journal, for the next daemon.
-    assert len(running.journal) >= 4
+    # What the other two left is on disk, for the next daemon.
+    if blocked:
+        assert len(running.journal) >= 4
+    else:
+        assert len(list(isolated_environment.rglob("bridge/*.json"))) == 3
 
 
 async def test_what_cannot_be_used_any_more_is_not_taken_up(running, isolated_environment, caplog):
