@@ -55,7 +55,7 @@ class Bridge:
         self._context = context
         self._settings = settings
         self._pacing = pacing or Pacing(round=settings.drain_budget_ms / 1000)
-        self._settling = settling or Settling()
+        self._settling = settling or Settling.of(settings.settle_ms / 1000)
         self._folder: BufferFolder | None = None
         self._drain: Drain | None = None
         self._own: dict[str, Buffer] = {}
@@ -75,11 +75,14 @@ class Bridge:
                     dataset=request.dataset,
                     url=self._context.services.mode.url,
                     captured_at=int(self._context.now() * 1000),
+                    key=request.key,
                 )
             )
         except (OSError, ValueError, TypeError, RecursionError) as error:
             self._cannot("an entry is kept in memory only", error)
             return None
+        if not kept.seq:
+            return StoreReceipt(state=StoreState.BUFFERED, reason="taken before")
         self._dropped(kept.dropped)
         if self._context.services.health.state in {"ok", "unknown"}:
             self._fresh.add(buffer.stem, kept.seq, request.session_id)
@@ -156,7 +159,7 @@ class Bridge:
             folder = BufferFolder(
                 paths.bridge_dir,
                 Sealer.of(paths.key_file),
-                Limits(self._context.core.buffer_limit),
+                Limits(self._context.core.buffer_limit, backoff_ms=self._settings.backoff_ms),
                 now=self._context.now,
             )
             folder.prepare()

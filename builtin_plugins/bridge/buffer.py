@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from builtin_plugins.bridge.backoff import in_backoff
+from builtin_plugins.bridge.backoff import resting_until
 from builtin_plugins.bridge.envelope import EnvelopeFile, Signature, ending, signature
-from builtin_plugins.bridge.items import Item, Payload, Vault
+from builtin_plugins.bridge.items import Enqueued, Head, Item, Payload, Vault, key_digest
 from builtin_plugins.bridge.log import MAX_WASTE, Left, LogFile, entry_line, read_trusted
 from builtin_plugins.bridge.marks import Attempt, Tail
 from builtin_plugins.bridge.merge import State, merge
@@ -24,6 +24,7 @@ from builtin_plugins.bridge.quarantine import count_aside, put_aside
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.crypto import Sealer, Unreadable
 from cognee_hooks.services.filelock import KernelLock
+from cognee_hooks.services.retry import FIRST_WINDOW_MS
 from cognee_hooks.services.statefile import write_atomic
 
 LOCK_SECONDS = 0.02
@@ -34,38 +35,17 @@ MAX_BUFFER_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one session's buffer holds."""
+    """How much one session's buffer holds, and how patient it is.
+
+    Attributes:
+        entries: Entries.
+        size: Bytes of sealed entries.
+        backoff_ms: Pause after the first refusal, milliseconds.
+    """
 
     entries: int
     size: int = MAX_BUFFER_BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The entry that is to be sent next.
-
-    Attributes:
-        seq: Its number.
-        payload: The entry.
-        attempt: What is known of earlier attempts; None where the server surely has it not.
-    """
-
-    seq: int
-    payload: Payload
-    attempt: Attempt | None
-
-
-@dataclass(frozen=True, slots=True)
-class Enqueued:
-    """What became of a new entry.
-
-    Attributes:
-        seq: Its number.
-        dropped: How many older ones had to go.
-    """
-
-    seq: int
-    dropped: int
+    backoff_ms: int = FIRST_WINDOW_MS
 
 
 class Buffer:
@@ -141,10 +121,11 @@ class Buffer:
         return counts
 
     @property
-    def resting(self) -> bool:
-        """Whether it is too early to try the head again."""
+    def resting_until(self) -> int:
+        """When the head may be tried again, epoch milliseconds; 0 where it may be now."""
         with self._opened() as state:
-            return in_backoff(state.fail_count, state.fail_at, self._milliseconds())
+            first = self._limits.backoff_ms
+            return resting_until(state.fail_count, state.fail_at, self._milliseconds(), first)
 
     @property
     def complete(self) -> bool:
@@ -172,6 +153,8 @@ class Buffer:
     def enqueue(self, payload: Payload) -> Enqueued:
         """Keep an entry. It is on disk, twice, when this returns; after an error it is not kept."""
         with self._opened() as state:
+            if payload.key and self._took(key_digest(payload.key)):
+                return Enqueued(0)
             seq = state.marks.next_seq
             item = self._vault.wrap(seq, payload)
             if len(item.encoded) > self._limits.size:
@@ -180,7 +163,7 @@ class Buffer:
             items = {**state.items, seq: item}
             dropped = self._overflow(items, seq)
             for each in dropped:
-                del items[each]
+                state.marks.took(items.pop(each).key)
             state.marks.next_seq = seq + 1
             lines = [entry_line(item)]
             if dropped:
@@ -334,8 +317,9 @@ class Buffer:
 
     def _let_go(self, state: State, seqs: Collection[int]) -> None:
         gone = set(seqs)
-        for seq in gone:
+        for seq in gone & state.items.keys():
             state.marks.attempts.pop(seq, None)
+            state.marks.took(state.items[seq].key)
         state.fail_count = state.fail_at = 0
         items = {seq: item for seq, item in state.items.items() if seq not in gone}
         self._note(items, dict.fromkeys(gone, Left.SETTLED))
@@ -394,6 +378,11 @@ class Buffer:
         with suppress(OSError):
             line = self._log.marks_line(self._state.marks, {added: Left.WITHDRAWN})
             self._log.append([line])
+
+    def _took(self, key: str) -> bool:
+        """Tell whether an entry with this key waits, or was taken before."""
+        waiting = any(item.key == key for item in self._state.items.values())
+        return waiting or key in self._state.marks.taken
 
     def _url_of(self, item: Item) -> str | None:
         """Return the server that an entry was captured for; None where it cannot be opened."""

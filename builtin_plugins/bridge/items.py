@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from builtin_plugins.bridge.marks import Attempt
 from cognee_hooks.services.crypto import Sealer, Unreadable
 
 _LARGEST_SEQ = 1 << 53
+_KEY_DIGEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,13 @@ class Item:
         seq: Its number in the session's file; later entries have larger ones.
         encoded: Its JSON, as it stands in the envelope and in the log; one line.
         buffered_at: When it was captured, epoch milliseconds.
+        key: Digest of the request's key; "" where it has none.
     """
 
     seq: int
     encoded: bytes = field(repr=False)
     buffered_at: int
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,7 @@ class Payload:
         dataset: The session's dataset.
         url: Server that it was captured for; "" for any.
         captured_at: Epoch milliseconds.
+        key: Names the entry also where the event behind it is done again; "" for none.
     """
 
     entry: Mapping[str, Any] = field(repr=False)
@@ -46,6 +52,35 @@ class Payload:
     dataset: str
     url: str
     captured_at: int
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The entry that is to be sent next.
+
+    Attributes:
+        seq: Its number.
+        payload: The entry.
+        attempt: What is known of earlier attempts; None where the server surely has it not.
+    """
+
+    seq: int
+    payload: Payload
+    attempt: Attempt | None
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    """What became of a new entry.
+
+    Attributes:
+        seq: Its number; 0 where an entry with its key was taken before.
+        dropped: How many older ones had to go.
+    """
+
+    seq: int
+    dropped: int = 0
 
 
 class Vault:
@@ -70,7 +105,7 @@ class Vault:
             "at": payload.captured_at,
         }
         sealed = self.seal(str(seq), inside)
-        return Item(seq, encode_item(sealed, seq, payload.captured_at), payload.captured_at)
+        return make_item(sealed, seq, payload.captured_at, key_digest(payload.key))
 
     def unwrap(self, item: Item) -> Payload:
         """Open an entry.
@@ -113,21 +148,27 @@ class Vault:
         return value
 
 
-def encode_item(sealed: str, seq: int, buffered_at: int) -> bytes:
-    """Return the JSON of an entry on disk."""
+def make_item(sealed: str, seq: int, buffered_at: int, key: str) -> Item:
+    """Return an entry on disk."""
     document = {"sealed": sealed, "seq": seq, "_buffered_at": buffered_at}
-    return json.dumps(document, separators=(",", ":")).encode()
+    if key:
+        document["key"] = key
+    return Item(seq, json.dumps(document, separators=(",", ":")).encode(), buffered_at, key)
 
 
 def read_item(document: object) -> Item | None:
     """Read an entry of ours; None for anything else. Whether it can be opened shows later."""
     if not isinstance(document, dict) or "sessionId" in document:
         return None
-    sealed, seq = document.get("sealed"), document.get("seq")
-    if not isinstance(sealed, str) or not sealed.isascii() or not is_seq(seq):
+    sealed, seq, key = document.get("sealed"), document.get("seq"), document.get("key", "")
+    if not isinstance(sealed, str) or not is_seq(seq) or not isinstance(key, str):
         return None
-    buffered_at = whole(document.get("_buffered_at"))
-    return Item(seq, encode_item(sealed, seq, buffered_at), buffered_at)
+    return make_item(sealed, seq, whole(document.get("_buffered_at")), key)
+
+
+def key_digest(key: str) -> str:
+    """Return what stands for a request's key on disk; "" for none."""
+    return hashlib.sha256(key.encode()).hexdigest()[:_KEY_DIGEST] if key else ""
 
 
 def is_seq(value: object) -> TypeGuard[int]:

@@ -15,6 +15,7 @@ TAIL = 20
 """Latest entries of a kind that a server lists, and so that are remembered."""
 _MAX_TAILS = 12
 _MAX_NAMES = 50
+_MAX_KEYS = 128
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +62,7 @@ class Marks:
         tails: By `tail_key`.
         complete: Whether ``tails`` holds what the server took; False after damage to the files.
         names: Session ids that a server knows under another id, by `name_key`.
+        taken: Keys of entries that wait no longer, oldest first; see `Item`.
     """
 
     revision: int = 0
@@ -69,6 +71,7 @@ class Marks:
     tails: dict[str, Tail] = field(default_factory=dict)
     complete: bool = True
     names: dict[str, str] = field(default_factory=dict)
+    taken: list[str] = field(default_factory=list)
 
     def tail(self, key: str) -> Tail:
         """Return a tail; changes to one that is new are not kept."""
@@ -88,6 +91,11 @@ class Marks:
         while len(self.names) > _MAX_NAMES:
             del self.names[next(iter(self.names))]
 
+    def took(self, key: str) -> None:
+        """Remember the key of an entry that leaves."""
+        if key:
+            self.taken = [*self.taken, key][-_MAX_KEYS:]
+
     def to_json(self) -> dict[str, Any]:
         """Return the marks as JSON."""
         return {
@@ -100,6 +108,7 @@ class Marks:
             "tails": {key: [each.total, *each.last] for key, each in self.tails.items()},
             "complete": self.complete,
             "names": self.names,
+            "taken": self.taken,
         }
 
     @classmethod
@@ -115,6 +124,7 @@ class Marks:
             tails={key: Tail(total, last) for key, (total, *last) in document["tails"].items()},
             complete=document["complete"],
             names=document["names"],
+            taken=document["taken"],
         )
 
 

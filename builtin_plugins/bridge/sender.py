@@ -18,12 +18,15 @@ from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
 
 if TYPE_CHECKING:
-    from builtin_plugins.bridge.buffer import Buffer, Head
+    from builtin_plugins.bridge.buffer import Buffer
     from builtin_plugins.bridge.fresh import Fresh
+    from builtin_plugins.bridge.items import Head
     from cognee_hooks import PluginContext, Redacted
 
 MAX_CHECKS = 3
 """After so many rounds in which the server cannot show the session, the entry is sent again."""
+AFTER_TIMEOUT = 45.0
+AFTER_BREAK = 3.0
 
 _GLOBAL = frozenset(
     {
@@ -34,6 +37,7 @@ _GLOBAL = frozenset(
     }
 )
 """Failures beside outages that other sessions' entries would meet as well."""
+_NEVER_SENT = frozenset({FailureKind.REFUSED, FailureKind.UNREACHABLE})
 _FOR_PEOPLE = frozenset(
     {
         FailureKind.FORBIDDEN,
@@ -55,8 +59,13 @@ class Settling:
         after_break: After a request that broke or failed, or whose process was killed.
     """
 
-    after_timeout: float = 45.0
-    after_break: float = 3.0
+    after_timeout: float = AFTER_TIMEOUT
+    after_break: float = AFTER_BREAK
+
+    @classmethod
+    def of(cls, seconds: float) -> Settling:
+        """Return what follows from the longer time."""
+        return cls(after_timeout=seconds, after_break=min(AFTER_BREAK, seconds))
 
 
 class Step(Enum):
@@ -110,8 +119,8 @@ class Sender:
         head = buffer.head(self._url)
         if head is None:
             return Step.EMPTY
-        if buffer.resting:
-            return Step.BLOCKED
+        if until := buffer.resting_until:
+            return self._not_before(until / 1000)
         try:
             entry = await self._context.redact(dict(head.payload.entry))
         except RedactionFailed:
@@ -152,9 +161,9 @@ class Sender:
             return Step.DONE
         # A moment beyond all reason comes from a clock that was set back.
         until = min(attempt.until / 1000, longest)
-        return self._settles(until) if now < until else None
+        return self._not_before(until) if now < until else None
 
-    def _settles(self, until: float) -> Step:
+    def _not_before(self, until: float) -> Step:
         self.wait_until = until
         return Step.BLOCKED
 
@@ -218,6 +227,9 @@ class Sender:
             until = self._later(seconds)
             self.wait_until = until / 1000
             job.buffer.doubt(seq, until)
+        elif failure.sent and failure.kind not in _NEVER_SENT:
+            # The server says that it has not stored it; a proxy could say so without knowing.
+            job.buffer.doubt(seq, until=0)
         else:
             job.buffer.clear(seq)
         if not failure.retryable:

@@ -17,6 +17,20 @@ class BridgeSettings:
         minimum=1000,
         help="Longest that one round of sending what waits goes on.",
     )
+    backoff_ms: int = option(
+        default=60_000,
+        env="COGNEE_BRIDGE_BACKOFF_MS",
+        minimum=100,
+        help="Pause of a session's entries after the server refused the oldest; it doubles with "
+        "each refusal, up to an hour.",
+    )
+    settle_ms: int = option(
+        default=45_000,
+        env="COGNEE_BRIDGE_SETTLE_MS",
+        minimum=100,
+        help="After a write that got no answer, the server may so long still be storing it; until "
+        "then it is only looked for, not sent again.",
+    )
     keep_days: int = option(
         default=30,
         env="COGNEE_BRIDGE_KEEP_DAYS",
