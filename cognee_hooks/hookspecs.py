@@ -139,7 +139,8 @@ def cognee_pre_compact(event: PreCompact, deadline: Deadline) -> Any:
     Called before each compaction, in the background. Save here what the summary may lose.
 
     Args:
-        event: What triggered it, and where the transcript lies.
+        event: What triggered it, and the latest turns of what is about to be dropped, as far as the
+            agent says or keeps them where they can be read.
         deadline: Ends 4 s after the call.
     """
 
