@@ -19,6 +19,7 @@ from tests.support.pi_agent import PACKAGES, Pi
 from tests.support.waiting import wait_until
 
 MEMORY = "=== Cognee memory ===\nThe sky is green here.\n=== End Cognee memory ==="
+AT_ONCE = 8.0
 QUICK = 45.0
 """Seconds within which a run ends that waits for nothing, on a machine that is busy with tests."""
 
@@ -460,6 +461,6 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(pi: Pi, home: Path, mo
 
 def test_print_mode_ends_at_once(pi: Pi, home: Path):
     with ChannelDaemon(home) as daemon:
-        done = pi.prompt("Hello")
+        # One that waits for something always does; one that does not may be slow now and then.
+        assert any(pi.prompt("Hello").seconds < AT_ONCE for _ in range(4))
         daemon.wait_for_end()
-    assert done.seconds < QUICK
