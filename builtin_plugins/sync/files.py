@@ -6,7 +6,8 @@ The place and the form are those of the other cognee plugins, which share them f
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +19,11 @@ KEPT_SECONDS = 30 * 24 * 3600.0
 """How long the record of a session is kept that is not synced any more."""
 MAX_BYTES = 100_000
 
+LEFT_BEHIND_SECONDS = 3600.0
+"""How long a session has to be still before another one looks after it."""
+
 _MOST_FILES = 10_000
+_MOST_READ = 50
 _STEM = 40
 
 
@@ -52,6 +57,28 @@ class Records:
         except (OSError, ValueError) as error:
             self._log.warning("record of a sync not saved: %s", type(error).__name__)
 
+    def keep_alive(self, record: Record) -> None:
+        """Note that a session goes on; its record is written if it has none yet.
+
+        From then on the session is known to those that come after it, however it ends.
+        """
+        path = self._path(record.session_id)
+        try:
+            os.utime(path)
+        except OSError:
+            self.write(record)
+
+    def left_behind(self, session_id: str, now: float) -> list[Record]:
+        """Return the records of other sessions that have been still for a while, newest first.
+
+        Args:
+            session_id: The session that asks.
+            now: Epoch seconds.
+        """
+        files = [each for each in self._files() if each[1] <= now - LEFT_BEHIND_SECONDS]
+        own = self._path(session_id)
+        return [record for path, record in self._newest(files) if path != own and record.dataset]
+
     def lock(self, session_id: str, stale_after: float) -> LockFile:
         """Return the lock that lets one process at a time sync a session.
 
@@ -63,9 +90,9 @@ class Records:
         return LockFile(path, stale_after=stale_after)
 
     def latest(self) -> Record | None:
-        """Return the record that was written last, of any session; None where there is none."""
-        files = [each for each in self._files() if each[0].suffix == ".json"]
-        return self._read(max(files, key=lambda each: each[1])[0]) if files else None
+        """Return the record of the session that was synced last; None where none was."""
+        records = [record for _, record in self._newest(self._files()) if record.last_tried]
+        return max(records, key=lambda each: each.last_tried, default=None)
 
     def prune(self, now: float) -> int:
         """Remove what belongs to sessions that have not been synced for long, and count it.
@@ -91,6 +118,13 @@ class Records:
 
     def _read(self, path: Path) -> Record:
         return Record.of_json(read_object(path, max_bytes=MAX_BYTES))
+
+    def _newest(self, files: Iterable[tuple[Path, float]]) -> list[tuple[Path, Record]]:
+        """Read the records that changed last; those that lie under a false name are left out."""
+        found = [each for each in files if each[0].suffix == ".json"]
+        found.sort(key=lambda each: -each[1])
+        records = [(path, self._read(path)) for path, _ in found[:_MOST_READ]]
+        return [(path, each) for path, each in records if path == self._path(each.session_id)]
 
     def _files(self) -> Iterator[tuple[Path, float]]:
         """Yield our files, records and what locks leave behind, with the time of their change."""

@@ -44,6 +44,8 @@ class Trigger(StrEnum):
     """The session changes its dataset."""
     FINAL = "final"
     """The session ends."""
+    SWEEP = "sweep"
+    """The session has ended without that, and another one looks after it."""
 
 
 @dataclass(frozen=True, slots=True)

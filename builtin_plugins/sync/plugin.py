@@ -38,6 +38,8 @@ HEALTH_SECONDS = 1.0
 RETRY_SECONDS = 60.0
 """First wait after the server was busy with another session of the dataset; then twice as long."""
 MOST_RETRIES = 5
+MOST_SWEPT = 5
+"""Sessions that were left behind and are looked after in one rest."""
 
 _NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
@@ -96,8 +98,8 @@ class SyncPlugin:
             return
         self._at_rest = True
         self._retries = 0
-        if self._automatic and self._settings.auto_every > 0:
-            self._context.spawn(self._sync_if_many(), lasting=True)
+        if self._automatic and self._target.session_id:
+            self._context.spawn(self._turn_ended(), lasting=True)
         self._rest()
 
     @hookimpl
@@ -207,10 +209,11 @@ class SyncPlugin:
         record, stored = self._improver.record(target), self._improver.stored(target)
         return hold(record, stored, self._context.now(), self._cooldown)
 
-    async def _sync_if_many(self) -> None:
-        target = self._target
+    async def _turn_ended(self) -> None:
+        target, many = self._target, self._settings.auto_every
         record, stored = self._improver.record(target), self._improver.stored(target)
-        if record.since_last(stored) >= self._settings.auto_every and self._hold(target) is None:
+        self._records.keep_alive(record)
+        if 0 < many <= record.since_last(stored) and self._hold(target) is None:
             await self._sync(target, Trigger.AUTO)
 
     async def _sync_at_rest(self) -> None:
@@ -223,19 +226,36 @@ class SyncPlugin:
         elif held.reason is Reason.NO_NEW_ENTRIES and self._context.waiting:
             # What the turn brought is still on its way to a slow server.
             self._rest()
+        await self._look_after_others()
 
     async def _sync_after_wait(self) -> None:
         if self._hold(self._target) is None:
             await self._sync(self._target, Trigger.IDLE)
 
-    async def _sync(self, target: Target, trigger: Trigger) -> None:
-        """Sync a session that goes on, if the server is well, and see to what follows."""
+    async def _look_after_others(self) -> None:
+        """Sync sessions whose end could not, each into its own dataset, one after the other."""
+        due = (
+            Target(record.session_id, record.dataset)
+            for record in self._records.left_behind(self._target.session_id, self._context.now())
+        )
+        swept = 0
+        for target in due:
+            if not self._at_rest or swept == MOST_SWEPT:
+                return
+            if self._hold(target) is None:
+                swept += 1
+                if not await self._sync(target, Trigger.SWEEP):
+                    return
+
+    async def _sync(self, target: Target, trigger: Trigger) -> bool:
+        """Sync a session that goes on, if the server is well; tells whether another one can be."""
         if not await self._healthy(self._after(HEALTH_SECONDS)):
-            return
+            return False
         outcome = await self._improver.run(target, trigger, self._after(self._submit_seconds))
         self._see_to(target, outcome)
         if outcome.open:
             await self._improver.settle(target, outcome, self._after(FOLLOW_SECONDS))
+        return outcome.failure is None and not outcome.try_again
 
     async def _sync_left(
         self, target: Target, trigger: Trigger, deadline: Deadline | None = None

@@ -48,6 +48,11 @@ class Record:
     failures: int = 0
     needs_user: bool = False
 
+    @property
+    def last_tried(self) -> float:
+        """When a sync was last asked for, in epoch seconds; 0.0 for never."""
+        return max(self.improved_at, self.failed_at)
+
     def new_entries(self, stored: int) -> int:
         """Return how many entries are not known to be lasting memory.
 

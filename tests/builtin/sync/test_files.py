@@ -59,7 +59,7 @@ def test_a_named_pipe_in_the_place_of_a_record_holds_nobody_up(records, tmp_path
     (tmp_path / "improve-state").mkdir()
     os.mkfifo(tmp_path / "improve-state" / f"{STEM}.json")
     assert records.read("s", "d").improved_at == 0.0
-    assert records.latest() == Record()
+    assert records.latest() is None
 
 
 def test_a_disk_that_fails_costs_the_record_only(tmp_path, caplog):
@@ -87,13 +87,54 @@ def test_one_at_a_time_syncs_a_session(records, tmp_path):
     assert other.lock("s", 60).try_acquire()
 
 
-def test_the_latest_record_is_that_of_the_file_written_last(records, tmp_path):
+def aged(records, tmp_path, session, age, record=None):
+    """Keep a record that was last written ``age`` seconds ago."""
+    records.write(record or Record(session_id=session, dataset="d"))
+    path = tmp_path / "improve-state" / f"{session_file_stem(session)}.json"
+    os.utime(path, (NOW - age, NOW - age))
+    return path
+
+
+def test_the_latest_record_is_that_of_the_last_try(records, tmp_path):
     assert records.latest() is None
-    for session, age in (("s", 10), ("t", 5), ("u", 20)):
-        records.write(Record(session_id=session).accepted(NOW, 1, "idle", confirmed=True))
-        path = tmp_path / "improve-state" / f"{session_file_stem(session)}.json"
-        os.utime(path, (NOW - age, NOW - age))
-    assert records.latest().session_id == "t"
+    aged(records, tmp_path, "s", 5)
+    assert records.latest() is None
+    for session, tried in (("t", 50), ("u", 70), ("v", 60)):
+        record = Record(session_id=session, dataset="d").failed(tried, "timeout", "idle")
+        aged(records, tmp_path, session, 100 - tried, record)
+    assert records.latest().session_id == "u"
+
+
+def test_sessions_that_were_still_for_an_hour_are_left_behind_newest_first(records, tmp_path):
+    for session, age in (("s", 9000), ("t", 3599), ("u", 3600), ("v", 5000)):
+        aged(records, tmp_path, session, age)
+    assert [each.session_id for each in records.left_behind("s", NOW)] == ["u", "v"]
+
+
+def test_what_lies_under_a_false_name_or_knows_no_dataset_is_nobodys_session(records, tmp_path):
+    path = aged(records, tmp_path, "s", 9000)
+    path.rename(path.with_name(f"{'0' * 40}.json"))
+    os.utime(path.with_name(f"{'0' * 40}.json"), (0, 0))
+    aged(records, tmp_path, "t", 9000, Record(session_id="t"))
+    assert records.left_behind("u", NOW) == []
+
+
+def test_only_so_many_records_are_read(records, tmp_path):
+    for number in range(60):
+        aged(records, tmp_path, f"s{number}", 4000 + number)
+    left = records.left_behind("u", NOW)
+    assert [each.session_id for each in left] == [f"s{number}" for number in range(50)]
+
+
+def test_a_session_that_goes_on_is_not_left_behind(records, tmp_path):
+    record = GOOD.failed(NOW, "timeout", "idle")
+    path = aged(records, tmp_path, "s", NOW, record)
+    records.keep_alive(Record(session_id="s", dataset="d"))
+    assert records.read("s", "d") == record
+    assert path.stat().st_mtime > 0
+    records.keep_alive(Record(session_id="t", dataset="d"))
+    assert records.read("t", "d") == Record(session_id="t", dataset="d")
+    assert len(list(path.parent.glob("*.json"))) == 2
 
 
 def test_w36_records_of_sessions_long_over_are_removed_with_what_their_locks_left(

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from builtin_plugins.sync import texts
 from builtin_plugins.sync.improver import Target
-from builtin_plugins.sync.plugin import MOST_RETRIES
+from builtin_plugins.sync.plugin import MOST_RETRIES, MOST_SWEPT
 from builtin_plugins.sync.record import Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -19,6 +21,7 @@ from cognee_hooks.events import (
     UserPromptSubmit,
 )
 from cognee_hooks.results import Act, CheckStatus
+from cognee_hooks.services.names import session_file_stem
 from tests.support.scripted import fails
 from tests.support.sync_session import HERE, IMPROVE, NEWEST
 
@@ -345,6 +348,88 @@ async def test_a_turn_puts_the_next_try_off_until_its_end(rig):
     assert triggers(rig) == (2, "idle")
 
 
+# -- sessions that were left behind
+
+
+def left_behind(rig, *sessions, stored=2, age=7200):
+    """Sessions that ended without a sync some time ago."""
+    for number, session in enumerate(sessions):
+        rig.records.write(Record(session_id=session, dataset=f"{session}_data"))
+        rig.store(stored, session_id=session)
+        path = rig.folder / f"{session_file_stem(session)}.json"
+        os.utime(path, (rig.now - age - number, rig.now - age - number))
+
+
+def synced(rig):
+    return [(*body["session_ids"], body["dataset_name"]) for body in rig.improves]
+
+
+async def test_a_session_whose_end_could_not_be_synced_is_looked_after_by_the_next_one(rig):
+    left_behind(rig, "claude_a", "claude_b")
+    left_behind(rig, "claude_empty", stored=0)
+    left_behind(rig, "claude_active", age=60)
+    plugin = rig.plugin()
+    rig.store(2)
+    rig.answers(PROMOTED)
+    await rest(rig, plugin)
+    await rig.timer.fire()
+    assert synced(rig) == [
+        (SESSION, "agent_sessions"),
+        ("claude_a", "claude_a_data"),
+        ("claude_b", "claude_b_data"),
+    ]
+    assert rig.records.read("claude_a", "claude_a_data").trigger == "sweep"
+    await rest(rig, plugin)
+    await rig.timer.fire()
+    assert len(rig.improves) == 3
+
+
+async def test_looking_after_others_ends_with_the_rest(rig):
+    left_behind(rig, "claude_a", "claude_b")
+    plugin = rig.plugin()
+
+    def answer(_):
+        plugin.cognee_user_prompt_submit(prompt())
+        return PROMOTED
+
+    rig.answers(answer)
+    await rest(rig, plugin)
+    await rig.timer.fire()
+    assert [session for session, _ in synced(rig)] == ["claude_a"]
+
+
+@pytest.mark.parametrize("answer", [fails(K.TIMED_OUT), lambda _: BUSY])
+async def test_a_server_that_cannot_is_not_asked_for_all_of_them(rig, answer):
+    left_behind(rig, "claude_a", "claude_b")
+    rig.answers(answer)
+    await rest(rig, rig.plugin())
+    await rig.timer.fire()
+    assert [session for session, _ in synced(rig)] == ["claude_a"]
+
+
+async def test_in_one_rest_only_a_few_are_looked_after(rig):
+    left_behind(rig, *(f"claude_{number}" for number in range(MOST_SWEPT + 3)))
+    rig.answers(PROMOTED)
+    await rest(rig, rig.plugin())
+    await rig.timer.fire()
+    assert len(rig.improves) == MOST_SWEPT
+
+
+async def test_while_the_server_is_away_nobody_is_looked_after(rig):
+    left_behind(rig, "claude_a")
+    rig.client.scripts["/health"] = fails(K.REFUSED)
+    await rest(rig, rig.plugin())
+    await rig.timer.fire()
+    assert rig.improves == []
+
+
+async def test_a_session_is_known_to_others_from_its_first_turn_on(rig):
+    await rest(rig, rig.plugin())
+    rig.now = 4e9
+    (record,) = rig.records.left_behind("another", rig.now)
+    assert (record.session_id, record.dataset) == (SESSION, "agent_sessions")
+
+
 # -- how runs end
 
 
@@ -566,10 +651,11 @@ def test_the_tool_takes_no_arguments_and_says_when_to_use_it(rig):
 @pytest.mark.parametrize(("source", "removed"), [("startup", True), ("compact", False)])
 async def test_w36_a_start_removes_records_of_sessions_long_over(rig, source, removed):
     rig.records.write(Record(session_id="old"))
+    (path,) = rig.folder.glob("*.json")
     rig.now = 4e9
     rig.plugin().cognee_session_start(SessionStart(session_id=SESSION, source=source))
     await rig.port.settle()
-    assert (rig.records.latest() is None) is removed
+    assert path.exists() is not removed
 
 
 def test_doctor_says_that_only_commands_sync_without_capture(make):
