@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.compaction.anchor import anchor_text, block, not_among, turns_section
+from builtin_plugins.compaction.heard import MAX_TURNS, Heard
 from builtin_plugins.compaction.pending import Pending
 from builtin_plugins.compaction.query import query_of
 from builtin_plugins.compaction.settings import CompactionSettings
@@ -27,8 +28,8 @@ PRIORITY = 200
 """Above recall: what the conversation was about matters more than what else is known."""
 MARGIN = 0.5
 """Seconds of the budget that are kept for storing, once the server has been asked."""
-MAX_TURNS = 12
-"""That are looked at; some of them may be private."""
+MIN_SEARCH = 0.3
+"""Seconds that a search needs at least."""
 MAX_TURN_BYTES = 2000
 """Of a question or an answer; the query is made of more than the anchor shows."""
 QUESTION = "Context compaction anchor: what did the compacted part of this conversation hold?"
@@ -45,16 +46,18 @@ class CompactionPlugin:
         self._context = context
         self._settings = context.settings(CompactionSettings)
         self._pending = Pending(context.state, context.log)
+        self._heard = Heard()
         self._at_work = asyncio.Lock()
 
     @hookimpl
     async def cognee_pre_compact(self, event: PreCompact, deadline: Deadline) -> None:
         """Keep what is about to be dropped."""
         # A sub-agent's own conversation is none that the user goes on with.
-        if not self._on or event.agent_id or not event.turns:
+        if not self._on or event.agent_id:
             return
+        heard = self._heard.take()
         async with self._at_work:
-            if turns := await self._safe(event.turns):
+            if turns := await self._safe(event.turns or heard):
                 await self._anchor(turns, event, deadline)
 
     @hookimpl
@@ -62,9 +65,12 @@ class CompactionPlugin:
         self, event: UserPromptSubmit, deadline: Deadline
     ) -> AdditionalContext | None:
         """Give the anchor to the first prompt of the user's whose answer is awaited."""
+        if not self._on:
+            return None
+        self._heard.prompt(event)
         prompt = event.prompt.strip()
         awaited = not (event.machine_made or event.replayed or event.agent_id)
-        if not self._on or not awaited or not prompt or prompt.startswith("/"):
+        if not awaited or not prompt or prompt.startswith("/"):
             return None
         await self._idle(deadline)
         anchor = self._pending.give()
@@ -76,6 +82,7 @@ class CompactionPlugin:
     @hookimpl
     async def cognee_stop(self, event: Stop) -> None:
         """Forget an anchor that the model has answered to."""
+        self._heard.answer(event)
         if not event.replayed and not event.agent_id:
             self._pending.settle()
 
@@ -105,6 +112,8 @@ class CompactionPlugin:
 
     async def _safe(self, turns: Sequence[Turn]) -> list[Turn]:
         """Return redacted turns; none where one cannot be made safe, which is counted."""
+        if not turns:
+            return []
         raw = [[turn.question, turn.answer] for turn in turns[-MAX_TURNS:]]
         try:
             pairs = (await self._context.redact(raw, max_bytes=MAX_TURN_BYTES)).value
@@ -131,7 +140,8 @@ class CompactionPlugin:
             anchor = anchor_text(turns, passages, limit)
             self._pending.improve(anchor, made_of)
         if not again:
-            self._context.record(Act.COMPACTED, event.trigger, content=anchor)
+            trigger = event.trigger if event.trigger in {"manual", "auto"} else ""
+            self._context.record(Act.COMPACTED, trigger, content=anchor)
         # Of an event that is done again nobody knows how far it came; its entry keeps its key.
         await self._store(not_among(turns, passages))
 
@@ -139,7 +149,9 @@ class CompactionPlugin:
         """Ask the server what it remembers about the turns; returns redacted passages."""
         services = self._context.services
         words = query_of(turns)
-        if not words or services.health.state not in {"ok", "unknown"}:
+        away = services.health.state not in {"ok", "unknown"}
+        # A search that has no time would fail, and be held against the server.
+        if not words or away or limit.remaining() < MIN_SEARCH:
             return []
         try:
             query = await self._context.redact(words)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from builtin_plugins.compaction.anchor import HEADER
-from builtin_plugins.compaction.plugin import QUESTION
+from builtin_plugins.compaction.plugin import MARGIN, QUESTION
 from cognee_hooks import Deadline
 from cognee_hooks.errors import FailureKind
 from cognee_hooks.events import PreCompact, Stop, Turn, UserPromptSubmit
@@ -83,6 +83,16 @@ async def test_of_several_compactions_the_newest_wins(host):
     assert "BluePelican" not in context
 
 
+async def test_of_compactions_that_overlap_the_newest_wins(host, client):
+    client.scripts[RECALL] = remembers("Orders go out on Mondays.")
+    client.delays[RECALL] = 0.1
+    await host.pre_compact(PreCompact(**SESSION, turns=TURNS))
+    await compact(host, Turn(question="What about refunds?", answer="They wait."))
+    context = await ask(host)
+    assert "refunds" in context
+    assert "BluePelican" not in context
+
+
 async def test_a_later_compaction_has_an_anchor_of_its_own(host):
     await compact(host)
     await ask(host)
@@ -122,6 +132,34 @@ async def test_hostile_text_stays_inside_of_its_frame(host, client):
     context = await ask(host)
     assert context.count(FOOTER) == 1
     assert "<system" not in context
+
+
+async def test_where_the_transcript_cannot_be_read_what_was_heard_counts(host):
+    for turn in TURNS:
+        await ask(host, turn.question)
+        await host.stop(Stop(**SESSION, last_assistant_message=turn.answer))
+    await host.pre_compact(PreCompact(**SESSION))
+    await host.background.settle(Deadline.after(PATIENCE))
+    context = await ask(host)
+    assert all(turn.question in context and turn.answer in context for turn in TURNS)
+
+
+async def test_what_the_transcript_holds_counts_more_than_what_was_heard(host):
+    await ask(host, "What about refunds?")
+    await compact(host)
+    assert "refunds" not in await ask(host)
+
+
+async def test_what_was_heard_before_a_compaction_is_not_told_after_the_next(host):
+    await ask(host, "What about refunds?")
+    await compact(host)
+    await ask(host, "And what now?")
+    await host.stop(Stop(**SESSION))
+    await host.pre_compact(PreCompact(**SESSION))
+    await host.background.settle(Deadline.after(PATIENCE))
+    context = await ask(host)
+    assert "And what now?" in context
+    assert "refunds" not in context
 
 
 # -- processes that end ----------------------------------------------------------------------------
@@ -227,6 +265,13 @@ async def test_w38_turns_that_hold_no_word_cost_no_search(host, client):
     await compact(host, Turn(question="12 + 12?", answer="24"))
     assert client.queries == []
     assert "12 + 12?" in await ask(host)
+
+
+async def test_a_search_that_has_no_time_left_is_not_held_against_the_server(host, client):
+    event = PreCompact(**SESSION, turns=TURNS)
+    await host.dispatcher.call("cognee_pre_compact", deadline=Deadline.after(MARGIN), event=event)
+    assert client.queries == []
+    assert "BluePelican" in await ask(host)
 
 
 async def test_a_server_that_is_known_to_be_away_is_not_asked(host, client):
