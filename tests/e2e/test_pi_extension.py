@@ -20,8 +20,9 @@ from tests.support.waiting import wait_until
 
 MEMORY = "=== Cognee memory ===\nThe sky is green here.\n=== End Cognee memory ==="
 AT_ONCE = 8.0
+"""Seconds within which a run ends that waits for nothing."""
 QUICK = 45.0
-"""Seconds within which a run ends that waits for nothing, on a machine that is busy with tests."""
+"""Seconds that any run may take besides what it waits for, on a machine that is busy with tests."""
 
 pytestmark = pytest.mark.parametrize("version", PACKAGES)
 
@@ -272,6 +273,24 @@ def test_our_own_blocks_are_not_summarised_as_the_users_words(
     assert before["messages"][0]["text"].startswith("Tell me much")
     assert before["messages"][1]["text"] == "Done."
     assert "sky is green" not in json.dumps(before)
+
+
+def test_of_a_session_too_short_to_drop_anything_all_is_told_where_it_is_compacted_at_all(
+    pi: Pi, home: Path, version: str
+):
+    with ChannelDaemon(home) as daemon, pi.rpc() as session:
+        session.prompt("Which port? {{say: Port 8011.}}")
+        compacted = session.ask(type="compact")["success"]
+        assert session.end() == 0
+        daemon.wait_for("session_shutdown")
+    told = [each["messages"] for each in daemon.payloads("session_before_compact")]
+    assert compacted == (version == "0.73.1")
+    assert told == compacted * [
+        [
+            {"role": "user", "text": "Which port? {{say: Port 8011.}}"},
+            {"role": "assistant", "text": "Port 8011."},
+        ]
+    ]
 
 
 def test_what_is_told_of_a_compaction_is_bounded(pi: Pi, home: Path):
