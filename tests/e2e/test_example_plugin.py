@@ -68,7 +68,7 @@ class Installation:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
 
@@ -189,7 +189,7 @@ def test_where_a_redactor_raises_nothing_is_sent_and_the_doctor_says_why(
     answer = httpx.get(
         f"{embedded_server.url}/api/v1/sessions/{session}",
         headers={"X-Api-Key": embedded_server.key},
-        timeout=10,
+        timeout=60,
     )
     assert answer.status_code == 404
 
@@ -215,6 +215,6 @@ def test_a_redactor_that_raises_lets_no_text_through_on_the_command_line(
 
 def _session(server: Server, session: str) -> str:
     answer = httpx.get(
-        f"{server.url}/api/v1/sessions/{session}", headers={"X-Api-Key": server.key}, timeout=10
+        f"{server.url}/api/v1/sessions/{session}", headers={"X-Api-Key": server.key}, timeout=60
     )
     return answer.raise_for_status().text

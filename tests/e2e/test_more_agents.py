@@ -60,6 +60,9 @@ async def run(*arguments: str | Path, home: Path, memory: RecordingMemory, **env
     environment = scrubbed(
         home, {"COGNEE_BASE_URL": memory.url, "COGNEE_API_KEY": "none", **environ}
     )
+    folder = home / ".cognee-plugin" / "hooks" / "daemon"
+    # How long a daemon takes to come up is no subject here.
+    await asyncio.to_thread(control.start, folder, environment, Deadline.after(60))
     process = await asyncio.create_subprocess_exec(
         npm.NODE,
         *arguments,
@@ -74,7 +77,6 @@ async def run(*arguments: str | Path, home: Path, memory: RecordingMemory, **env
     finally:
         if process.returncode is None:
             process.kill()
-        folder = home / ".cognee-plugin" / "hooks" / "daemon"
         stopped = await asyncio.to_thread(control.stop, folder, Deadline.after(60))
     assert stopped
     return Done(process.returncode, out.decode(), err.decode(), 0.0)

@@ -65,24 +65,27 @@ def test_memory_reaches_the_model_and_the_turn_reaches_the_server(
 ):
     home = isolated_environment
     set_up(home, model)
+    environ = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "COGNEE_BASE_URL": memory.url,
+        "COGNEE_API_KEY": "none",
+    }
+    daemon = home / ".cognee-plugin" / "hooks" / "daemon"
+    # How long a daemon takes to come up is no subject here.
+    assert control.start(daemon, environ, Deadline.after(60))
     done = subprocess.run(
         [str(install("opencode", OPENCODE_VERSION)), "run"],
         cwd=home,
-        env={
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "HOME": str(home),
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "COGNEE_BASE_URL": memory.url,
-            "COGNEE_API_KEY": "none",
-        },
+        env=environ,
         input=PROMPT,
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
-    daemon = home / ".cognee-plugin" / "hooks" / "daemon"
     assert control.stop(daemon, Deadline.after(60))
 
     assert done.stdout.strip() == "They pass."

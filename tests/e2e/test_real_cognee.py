@@ -25,14 +25,18 @@ def payload(name: str, session: str, **changes: Any) -> dict[str, Any]:
 
 
 def run(event: str, document: dict[str, Any], server: Server) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"COGNEE_BASE_URL": server.url, "COGNEE_API_KEY": server.key}
+    environment = os.environ | {
+        "COGNEE_BASE_URL": server.url,
+        "COGNEE_API_KEY": server.key,
+        "COGNEE_RECALL_TIMEOUT_MS": "9000",
+    }
     return subprocess.run(
         [sys.executable, "-m", "cognee_hooks", "run", "claude-code", event],
         input=json.dumps(document),
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
@@ -91,7 +95,7 @@ def test_a_tool_call_with_a_secret_arrives_without_it(
     answer = httpx.get(
         f"{real_cognee_165.url}/api/v1/sessions/claude_e2e-capture",
         headers={"X-Api-Key": real_cognee_165.key},
-        timeout=30,
+        timeout=120,
     )
     assert SECRET not in answer.text
     (trace,) = answer.json()["traces"]
@@ -113,7 +117,7 @@ def test_a_turn_is_stored_as_question_and_answer(
     answer = httpx.get(
         f"{real_cognee_165.url}/api/v1/sessions/claude_e2e-turn",
         headers={"X-Api-Key": real_cognee_165.key},
-        timeout=30,
+        timeout=120,
     )
     (turn,) = answer.json()["qas"]
     assert turn["question"] == "Please update a.txt and run the tests"

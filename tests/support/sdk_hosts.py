@@ -47,6 +47,7 @@ class Memories:
             "COGNEE_API_KEY": self.server.key,
             "COGNEE_PLUGIN_DATASET": self.dataset,
             "COGNEE_CAPTURE_TOOLS": "*",
+            "COGNEE_RECALL_TIMEOUT_MS": "9000",
             **options.pop("environ", {}),
         }
         return Host(agent, environ=environ, session_id=session_id, entry_points=(), **options)
@@ -71,6 +72,6 @@ class Memories:
         answer = httpx.get(
             f"{self.server.url}/api/v1/sessions/{session_id}",
             headers={"X-Api-Key": self.server.key},
-            timeout=10,
+            timeout=60,
         )
         return answer.raise_for_status().text
