@@ -58,7 +58,7 @@ async def test_a_call_on_a_file_of_secrets_is_left_out(name, isolated_environmen
     read = BUILT_IN[name.partition(" ")[0]].read(event, payload, session_id="s")
     assert read is not None
     await host.dispatch(read)
-    await host.close(Deadline.after(5))
+    await host.close(Deadline.after(30))
     assert client.entries == []
 
 
@@ -74,5 +74,5 @@ async def test_a_call_on_another_file_is_kept(name, isolated_environment):
     client = ScriptedClient()
     host = scripted_host(isolated_environment, client)
     await host.dispatch(BUILT_IN[name].read(event, harmless, session_id="s"))
-    await host.close(Deadline.after(5))
+    await host.close(Deadline.after(30))
     assert [entry["type"] for entry in client.entries] == ["trace"]

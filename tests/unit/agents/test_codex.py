@@ -166,12 +166,12 @@ async def test_an_interrupted_prompt_is_kept_and_gets_no_later_answer(isolated_e
     ]
     for document in turns:
         await host.dispatch(read(document))
-        await host.flush(Deadline.after(5))
+        await host.flush(Deadline.after(30))
     assert [(entry["question"], entry["answer"]) for entry in client.entries] == [
         ("Rewrite everything in Rust", ""),
         ("Only fix the typo", "I changed a.txt."),
     ]
-    await host.close(Deadline.after(5))
+    await host.close(Deadline.after(30))
 
 
 async def test_a_late_answer_without_a_prompt_is_not_kept(isolated_environment):
@@ -179,9 +179,9 @@ async def test_a_late_answer_without_a_prompt_is_not_kept(isolated_environment):
     host = scripted_host(isolated_environment, client, SID)
     for document in (payload("UserPromptSubmit"), payload("Interrupt"), payload("Stop")):
         await host.dispatch(read(document))
-        await host.flush(Deadline.after(5))
+        await host.flush(Deadline.after(30))
     assert [entry["answer"] for entry in client.entries] == [""]
-    await host.close(Deadline.after(5))
+    await host.close(Deadline.after(30))
 
 
 @pytest.mark.parametrize("event", [*sorted(UNUSED), "PostToolUseFailure", "", "nonsense"])
