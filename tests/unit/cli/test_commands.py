@@ -337,7 +337,7 @@ async def test_the_demo_works_and_touches_nothing_of_the_users(isolated_environm
     assert "recall skipped" in report["outage"]["model_was_given"]
     assert report["kept_during_outage"] > 0
     assert report["redacted"]
-    assert done.seconds < 20
+    assert done.seconds < 60
     assert not [each for each in isolated_environment.rglob("*") if each.is_file()]
 
 

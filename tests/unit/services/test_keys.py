@@ -225,12 +225,12 @@ async def test_w12_after_a_healthy_probe_a_key_is_asked_for_at_once(make, server
 
 
 async def test_w9_looking_for_a_key_ends_at_the_callers_deadline(make, server):
-    server.delay = 10.0
+    server.delay = 60.0
     chain = make()
     loop = asyncio.get_running_loop()
     began = loop.time()
     assert await chain.key(_soon(0.1)) is None
-    assert loop.time() - began < 20.0
+    assert loop.time() - began < 30.0
     assert chain.source == module.MINT_FAILED
 
 
