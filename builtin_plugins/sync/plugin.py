@@ -267,6 +267,8 @@ class SyncPlugin:
         paused = held is not None and held.reason is Reason.NEEDS_USER
         if not target.session_id or paused or not record.since_last(stored):
             return
+        # If it comes to nothing, a later session has to find this one.
+        self._records.keep_alive(record)
         if await self._healthy(limit.within(HEALTH_SECONDS)):
             await self._improver.run(target, trigger, limit, to_follow=False)
 
@@ -317,7 +319,7 @@ class SyncPlugin:
 
 def _remedy(held: Hold | None) -> str:
     if held is not None and held.reason is Reason.NEEDS_USER:
-        return "mend the server's model budget or embedding model, then run the command `sync`"
+        return "mend the server's model budget or embedding model; it is tried again within a day"
     return (
         "nothing is lost, and it is tried again by itself; look at the server's log if it goes on"
     )

@@ -15,8 +15,8 @@ NO_SESSION = "There is no session yet, so there is nothing to turn into lasting 
 KEPT = "Nothing is lost: the entries stay in the session, and the next sync takes them up."
 BUDGET = (
     "Cognee memory: the server's model budget is spent, so this session cannot become lasting "
-    f"memory. {KEPT} Top the budget up, then run the command `sync`; by itself it is tried again "
-    "after a day."
+    f"memory. {KEPT} Top the budget up: your next session tries again, this one after a day, or at "
+    "once with the command `cognee-sync` where the agent has it."
 )
 
 _TEXTS = {

@@ -384,6 +384,24 @@ async def test_a_session_whose_end_could_not_be_synced_is_looked_after_by_the_ne
     assert len(rig.improves) == 3
 
 
+@pytest.mark.parametrize("why", ["busy", "away", "failed"])
+async def test_of_sessions_that_end_at_once_none_is_forgotten(make, why):
+    rig = make("claude_other")
+    rig.store(2)
+    if why == "away":
+        rig.client.scripts["/health"] = fails(K.REFUSED)
+    rig.answers(fails(K.TIMED_OUT) if why == "failed" else BUSY)
+    await end(rig, rig.plugin())
+
+    later = make()
+    later.now += 7200
+    later.answers(PROMOTED)
+    plugin = later.plugin()
+    await rest(later, plugin)
+    await later.timers[-1].fire()
+    assert synced(later) == [("claude_other", "agent_sessions")]
+
+
 async def test_looking_after_others_ends_with_the_rest(rig):
     left_behind(rig, "claude_a", "claude_b")
     plugin = rig.plugin()
@@ -698,4 +716,4 @@ async def test_doctor_says_why_syncs_are_paused(rig):
     await by_hand(plugin, "command")
     row = plugin.cognee_doctor_checks()
     assert "paused until somebody mends it" in row.detail
-    assert "`sync`" in row.remedy
+    assert "budget" in row.remedy
