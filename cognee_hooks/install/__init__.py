@@ -25,10 +25,10 @@ INSTALLERS: Mapping[str, Installer] = MappingProxyType(
         claude_code.NAME: claude_code.ClaudeCode(),
         codex.NAME: codex.Codex(),
         pi.NAME: pi.Pi(),
-        gemini_cli.NAME: gemini_cli.GeminiCli(),
-        cursor.NAME: cursor.Cursor(),
-        qwen_code.NAME: qwen_code.QwenCode(),
-        copilot_cli.NAME: copilot_cli.CopilotCli(),
+        gemini_cli.NAME: gemini_cli.INSTALLER,
+        cursor.NAME: cursor.INSTALLER,
+        qwen_code.NAME: qwen_code.INSTALLER,
+        copilot_cli.NAME: copilot_cli.INSTALLER,
         opencode.NAME: opencode.OpenCode(),
     }
 )

@@ -9,9 +9,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from cognee_hooks.install import command, hookfile
+from cognee_hooks.install import command
+from cognee_hooks.install.file_installer import FileInstaller
 from cognee_hooks.install.jsonhooks import HookTable
-from cognee_hooks.install.plan import PRIVATE_MODE, SHARED_MODE, Place, Plan, Scope
+from cognee_hooks.install.plan import Place, Scope
 
 NAME = "copilot-cli"
 TITLE = "GitHub Copilot CLI"
@@ -32,32 +33,6 @@ EMPTY = "{}"
 _SCAFFOLD = {"version": 1}
 
 
-class CopilotCli:
-    """Installer for GitHub Copilot CLI."""
-
-    def install(self, place: Place) -> Plan:
-        """Plan to add our hooks to our file in the folder of hooks."""
-        entries = {event: _entry(event, each) for event, each in TIMEOUTS.items()}
-        table = HookTable(entries=entries, scaffold=_SCAFFOLD)
-        mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
-        notes = command.warnings(place.environ)
-        if place.scope is Scope.PROJECT:
-            notes.append(
-                "Copilot's cloud agent reads this file too. Our command is not there, so its jobs "
-                "log that the hooks fail, and go on."
-            )
-        return Plan(
-            changes=[hookfile.plan_addition(hooks_path(place), table, TITLE, mode=mode)],
-            notes=notes,
-            next_steps=["Restart running Copilot CLI sessions, or start a new one."],
-        )
-
-    def uninstall(self, place: Place) -> Plan:
-        """Plan to remove our hooks."""
-        table = HookTable(entries={}, scaffold=_SCAFFOLD)
-        return Plan(changes=[hookfile.plan_removal(hooks_path(place), table, TITLE)])
-
-
 def hooks_path(place: Place) -> Path:
     """Return our file of a scope."""
     place.require(NAME, Scope.USER, Scope.PROJECT)
@@ -67,7 +42,32 @@ def hooks_path(place: Place) -> Path:
     return root / "hooks" / "cognee-hooks.json"
 
 
+def _table() -> HookTable:
+    entries = {event: _entry(event, each) for event, each in TIMEOUTS.items()}
+    return HookTable(entries=entries, scaffold=_SCAFFOLD)
+
+
 def _entry(event: str, seconds: int) -> dict[str, Any]:
     # `exec` would spare a shell, but older releases do not know it.
     line = shlex.join(command.hook_argv(NAME, event, EMPTY))
     return {"type": "command", "bash": line, "timeoutSec": seconds}
+
+
+def _notes(_: str, place: Place) -> list[str]:
+    notes = []
+    if place.scope is Scope.PROJECT:
+        notes.append(
+            "Copilot's cloud agent reads this file too. Our command is not there, so its jobs "
+            "log that the hooks fail, and go on."
+        )
+    return notes
+
+
+INSTALLER = FileInstaller(
+    title=TITLE,
+    table=_table,
+    path=hooks_path,
+    notes=_notes,
+    next_step="Restart running Copilot CLI sessions, or start a new one.",
+)
+"""Installer for GitHub Copilot CLI."""

@@ -6,10 +6,11 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from cognee_hooks.install import command, hookfile
+from cognee_hooks.install import command
+from cognee_hooks.install.file_installer import FileInstaller
 from cognee_hooks.install.jsonhooks import HookTable
 from cognee_hooks.install.jsontext import Dialect, parse
-from cognee_hooks.install.plan import PRIVATE_MODE, SHARED_MODE, Place, Plan, Scope
+from cognee_hooks.install.plan import Place, Scope
 
 NAME = "gemini-cli"
 TITLE = "Gemini CLI"
@@ -27,27 +28,6 @@ EMPTY = "{}"
 _MATCHERS = {"PreCompress": "manual"}
 """Without it the agent would wait for that hook before each request to the model."""
 DIALECT = Dialect(comments=True)
-
-
-class GeminiCli:
-    """Installer for Gemini CLI."""
-
-    def install(self, place: Place) -> Plan:
-        """Plan to add our hooks to the settings."""
-        path = settings_path(place)
-        mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
-        change = hookfile.plan_addition(path, _table(), TITLE, mode=mode)
-        text = hookfile.text_of(path, change.after)
-        return Plan(
-            changes=[change],
-            notes=[*command.warnings(place.environ), *_notes(text, place)],
-            next_steps=["Restart running Gemini CLI sessions, or start a new one."],
-        )
-
-    def uninstall(self, place: Place) -> Plan:
-        """Plan to take our hooks out of the settings."""
-        table = HookTable(entries={}, dialect=DIALECT)
-        return Plan(changes=[hookfile.plan_removal(settings_path(place), table, TITLE)])
 
 
 def settings_path(place: Place) -> Path:
@@ -83,3 +63,13 @@ def _notes(text: str, place: Place) -> list[str]:
     if place.scope is Scope.PROJECT:
         notes.append("Gemini CLI runs hooks of a project only when you trust its folder.")
     return notes
+
+
+INSTALLER = FileInstaller(
+    title=TITLE,
+    table=_table,
+    path=settings_path,
+    notes=_notes,
+    next_step="Restart running Gemini CLI sessions, or start a new one.",
+)
+"""Installer for Gemini CLI."""
