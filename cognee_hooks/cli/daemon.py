@@ -111,10 +111,15 @@ def _restart(_: argparse.Namespace, paths: Paths) -> int:
 
 def _logs(options: argparse.Namespace, paths: Paths) -> int:
     file = paths.daemon_dir / "daemon.log"
-    data = read_bytes(file, max_bytes=_LOG_BYTES)
-    if data is None:
+    # The daemon puts a long log aside, as .1, and what was .1 as .2.
+    older = sorted(paths.daemon_dir.glob("daemon.log.[0-9]"), reverse=True)
+    logs = [read_bytes(each, max_bytes=_LOG_BYTES) for each in (*older, file)]
+    if logs == [None]:
         print(f"There is no log yet: {file}", file=sys.stderr)
         return 0
-    for line in deque(data.decode("utf-8", "replace").splitlines(), maxlen=max(0, options.n)):
+    lines: deque[str] = deque(maxlen=max(0, options.n))
+    for data in logs:
+        lines.extend((data or b"").decode("utf-8", "replace").splitlines())
+    for line in lines:
         print(clean(line))
     return 0

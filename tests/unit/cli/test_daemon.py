@@ -233,6 +233,27 @@ def test_the_end_of_the_log_is_shown(capsys, log, arguments, first):
     assert shown(capsys, *arguments) == [f"line {number}" for number in range(first, 100)]
 
 
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (1, ["now"]),
+        (3, ["before 1", "before 2", "now"]),
+        (9, ["first", "before 1", "before 2", "now"]),
+    ],
+)
+def test_the_end_goes_on_in_what_the_daemon_put_aside(capsys, log, folder, count, expected):
+    log(b"now\n")
+    (folder / "daemon.log.1").write_text("before 1\nbefore 2\n")
+    (folder / "daemon.log.2").write_text("first\n")
+    assert shown(capsys, "-n", str(count)) == expected
+
+
+def test_what_was_put_aside_is_shown_where_nothing_was_written_since(capsys, folder):
+    folder.mkdir(parents=True)
+    (folder / "daemon.log.1").write_text("before\n")
+    assert shown(capsys) == ["before"]
+
+
 @pytest.mark.parametrize("number", ["0", "-1"])
 def test_no_lines_are_no_lines(capsys, log, number):
     log(b"line\n")
