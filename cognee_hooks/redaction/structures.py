@@ -43,7 +43,6 @@ def private_keys(text: str) -> Iterator[Span]:
 
 _SCHEME = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,40}:(?://|\\/\\/|%2F%2F)", re.ASCII)
 _URL_END = re.compile(r"[\s\"'`<>]|\\[nrt\"']|&quot;|\Z")
-_USERINFO_FORBIDDEN = re.compile(r"[?#]")
 _PORT = re.compile(r"\d{1,5}(?:[/?#]|\Z)")
 
 

@@ -107,11 +107,6 @@ class Paths:
         return self.state_dir / "ledger"
 
     @property
-    def locks_dir(self) -> Path:
-        """Locks between this agent's processes."""
-        return self.state_dir / "locks"
-
-    @property
     def key_file(self) -> Path:
         """Key of what is kept on disk encrypted.
 

@@ -76,12 +76,6 @@ def servers(
 
 
 @pytest.fixture(scope="session")
-def real_cognee_160(servers: ServerPool) -> Server:
-    """A real cognee 1.6.0."""
-    return servers.get("cognee-1.6.0")
-
-
-@pytest.fixture(scope="session")
 def real_cognee_165(servers: ServerPool) -> Server:
     """A real cognee 1.6.5."""
     return servers.get("cognee-1.6.5")

@@ -22,7 +22,6 @@ def test_any_other_agent_gets_a_folder_of_its_own():
     paths = Paths.of({"HOME": "/home/ann"}, "claude-code")
     assert paths.state_dir == Path("/home/ann/.cognee-plugin/hooks/claude-code")
     assert paths.sessions_dir == paths.state_dir / "sessions"
-    assert paths.locks_dir == paths.state_dir / "locks"
 
 
 def test_shared_files_lie_where_the_other_plugins_look():
