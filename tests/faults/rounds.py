@@ -14,9 +14,9 @@ from tests.faults.kinds import KINDS
 from tests.faults.script import Missing, Script, compare, draw_script, stored
 from tests.faults.world import UNLIMITED, World
 
-RECOVERY_SECONDS = 45.0
-POLL_SECONDS = 0.1
-RESCUE_SECONDS = 2.0
+RECOVERY_SECONDS = 90.0
+POLL_SECONDS = 0.2
+RESCUE_SECONDS = 4.0
 OTHERS = "claude_rescue-"
 """Beginning of the ids of sessions that nothing is captured in."""
 

@@ -116,7 +116,7 @@ class ServerProcess:
     async def _control(self, method: str, body: bytes = b"") -> dict[str, int]:
         """Send a request to the front; nobody is there while the server is down or stopped."""
         head = f"{method} /faults HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
-        with suppress(OSError, TimeoutError):
+        with suppress(OSError, EOFError, TimeoutError):
             async with asyncio.timeout(CONTROL_SECONDS):
                 reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
                 with closing(writer):

@@ -20,9 +20,9 @@ from tests.faults.world import World
 ROUNDS = int(os.environ.get("COGNEE_HOOKS_FAULT_ROUNDS", "500"))
 ALONE = os.environ.get("COGNEE_HOOKS_FAULT_SEED", "")
 FIRST_SEED = 20_000
-WORLDS = 6
+WORLDS = 12
 """Machines that are at work at once; each of them waits most of the time."""
-EACH = 4
+EACH = 2
 """Rounds that follow each other on one machine."""
 
 

@@ -158,15 +158,14 @@ class World:
             kill_after: Seconds after which the hook is killed.
         """
         room = self.file_bytes
-        process = await self._run(*argv(step.event), stdin=True)
+        process = await self._run(*argv(step.event), payload=json.dumps(step.payload).encode())
         step.pid = process.pid
-        data = json.dumps(step.payload).encode()
         if kill_after is not None:
             script.doubt(step)
             asyncio.get_running_loop().call_later(kill_after, _kill, process)
         try:
             async with asyncio.timeout(HOOK_SECONDS):
-                out, err = await process.communicate(data)
+                out, err = await process.communicate()
         except TimeoutError:
             _kill(process)
             await process.wait()
@@ -323,20 +322,30 @@ class World:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
 
-    async def _run(self, *command: str, stdin: bool = False) -> asyncio.subprocess.Process:
+    async def _run(self, *command: str, payload: bytes | None = None) -> asyncio.subprocess.Process:
+        """Start a program; with a payload for it, its output can be read."""
         size = self.file_bytes
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, UNLIMITED))
 
-        return await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-            env=self.environ,
-            preexec_fn=None if size == UNLIMITED else limit,
-        )
+        output = asyncio.subprocess.DEVNULL if payload is None else asyncio.subprocess.PIPE
+        # It is all there from the start: agents do not hesitate, as this process does when many
+        # machines are at work.
+        source, sink = os.pipe()
+        try:
+            assert os.write(sink, payload or b"") == len(payload or b"")
+            os.close(sink)
+            return await asyncio.create_subprocess_exec(
+                *command,
+                stdin=source,
+                stdout=output,
+                stderr=output,
+                env=self.environ,
+                preexec_fn=None if size == UNLIMITED else limit,
+            )
+        finally:
+            os.close(source)
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
