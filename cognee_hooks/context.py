@@ -76,6 +76,10 @@ class HostPort(Protocol):
         """See `PluginContext.search_lanes`."""
         ...
 
+    def is_active(self, plugin: str) -> bool:
+        """See `PluginContext.is_active`."""
+        ...
+
     def say(self, text: str, level: NoticeLevel) -> None:
         """See `PluginContext.say`."""
         ...
@@ -207,6 +211,14 @@ class PluginContext:
             session_id: Another session than this one.
         """
         return self.ledger.totals(session_id or self.session.session_id)
+
+    def is_active(self, plugin: str) -> bool:
+        """Tell whether a plugin is in force, for one that should not do what its user has blocked.
+
+        Args:
+            plugin: Its registered name.
+        """
+        return self._host.is_active(plugin)
 
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Show the person at the agent one line, once a session."""

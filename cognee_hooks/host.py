@@ -360,6 +360,10 @@ class Host:
         """Run work of a plugin in the background."""
         self.background.spawn(plugin, work, lasting=lasting)
 
+    def is_active(self, plugin: str) -> bool:
+        """Tell whether a plugin is in force."""
+        return self.registry.manager.has_plugin(plugin)
+
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Queue one line for the person at the agent."""
         self.notices.say(text, level)

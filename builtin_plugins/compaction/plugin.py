@@ -147,16 +147,17 @@ class CompactionPlugin:
 
     async def _remembered(self, turns: list[Turn], limit: Deadline) -> list[str]:
         """Ask the server what it remembers about the turns; returns redacted passages."""
-        services = self._context.services
+        context, services = self._context, self._context.services
         words = query_of(turns)
-        away = services.health.state not in {"ok", "unknown"}
+        # Who has blocked recall wants nothing of the server's in the context.
+        away = services.health.state not in {"ok", "unknown"} or not context.is_active("recall")
         # A search that has no time would fail, and be held against the server.
         if not words or away or limit.remaining() < MIN_SEARCH:
             return []
         try:
-            query = await self._context.redact(words)
+            query = await context.redact(words)
             passages = await self._asked(query, limit)
-            return (await self._context.redact(passages)).value
+            return (await context.redact(passages)).value
         except RedactionFailed:
             return []
 
@@ -186,7 +187,8 @@ class CompactionPlugin:
     async def _store(self, turns: list[Turn]) -> None:
         """Store the turns that the graph does not hold; what it holds would only come back."""
         answer = turns_section(turns)
-        if not answer:
+        # Who has blocked capture wants nothing of a conversation stored.
+        if not answer or not self._context.is_active("capture"):
             return
         session = self._context.session
         entry: dict[str, Any] = {

@@ -162,9 +162,7 @@ class LedgerFile:
         totals = {act.value: count for act, count in self.totals().items()}
         head = {**self._head, **self.head(), "totals": totals}
         # A copy, since a rename would leave a moment in which others begin a file of their own.
-        write_atomic(
-            self.older, read_bytes(self.path, max_bytes=_READ_BYTES) or b"", durable=False
-        )
+        write_atomic(self.older, read_bytes(self.path, max_bytes=_READ_BYTES) or b"", durable=False)
         write_atomic(self.path, _line(head) + line, durable=False)
 
     def _is_current(self, descriptor: int) -> bool:

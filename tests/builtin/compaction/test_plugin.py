@@ -335,6 +335,17 @@ async def test_w44_turns_that_the_graph_tells_are_not_stored_again(host, client)
     assert answer in await ask(host)
 
 
+@pytest.mark.parametrize(("blocked", "asked", "stored"), [("recall", 0, 1), ("capture", 1, 0)])
+async def test_what_the_user_has_blocked_is_not_done_here_either(
+    client, isolated_environment, blocked, asked, stored
+):
+    host = quiet_host(isolated_environment, client, COGNEE_HOOKS_DISABLE=blocked)
+    await compact(host)
+    assert TURNS[0].question in await ask(host)
+    await host.close(Deadline.after(PATIENCE))
+    assert (len(client.queries), len(client.entries)) == (asked, stored)
+
+
 async def test_a_compaction_stands_in_the_ledger(host):
     await compact(host, trigger="manual")
     assert host.ledger.totals("claude_s1")[Act.COMPACTED] == 1
