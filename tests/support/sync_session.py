@@ -55,8 +55,10 @@ class Port:
         self.waiting = 0
         self.said: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
+        self.lasting: list[bool] = []
 
     def spawn(self, plugin: str, work: Any, *, lasting: bool) -> None:
+        self.lasting.append(lasting)
         self.tasks.append(asyncio.get_running_loop().create_task(work))
 
     def say(self, text: str, level: object) -> None:

@@ -307,6 +307,19 @@ async def test_the_next_one_is_so_many_entries_after_the_last_and_not_within_the
     assert len(rig.improves) == 2
 
 
+async def test_the_end_of_a_session_does_not_wait_for_what_a_turn_set_off(make):
+    rig = make(COGNEE_AUTO_IMPROVE_EVERY="1")
+    rig.store(2)
+    rig.answers(RUNNING)
+    plugin = rig.plugin()
+    plugin.cognee_stop(stop())
+    assert rig.port.lasting == [True]
+    await rig.port.settle()
+    assert "has begun" in await by_hand(plugin, "command")
+    assert rig.port.lasting == [True, True]
+    await rig.port.settle()
+
+
 async def test_zero_switches_it_off(make):
     rig = make(COGNEE_AUTO_IMPROVE_EVERY="0")
     rig.store(1000)
