@@ -154,6 +154,7 @@ class Buffer:
         """Keep an entry. It is on disk, twice, when this returns; after an error it is not kept."""
         with self._opened() as state:
             if payload.key and self._took(key_digest(payload.key)):
+                self._mend(state)
                 return Enqueued(0)
             seq = state.marks.next_seq
             item = self._vault.wrap(seq, payload)
@@ -250,8 +251,7 @@ class Buffer:
     def adopt(self) -> None:
         """Take over what another program, or a kill, left in the files."""
         with self._opened() as state:
-            if not state.settled and state.items:
-                self._note(state.items)
+            self._mend(state)
 
     def flush(self) -> None:
         """Bring both files to the disk, for power cuts. May take long; not for the event loop."""
@@ -324,6 +324,11 @@ class Buffer:
         items = {seq: item for seq, item in state.items.items() if seq not in gone}
         self._note(items, dict.fromkeys(gone, Left.SETTLED))
 
+    def _mend(self, state: State) -> None:
+        """Let both files say the same; an entry is kept only when it is in both."""
+        if not state.settled and (state.items or self.path.exists()):
+            self._note(state.items)
+
     def _note(self, items: dict[int, Item], left: Mapping[int, Left] | None = None) -> None:
         """Write down what changed: in the log for certain, in the envelope if it can be."""
         self._state.marks.revision += 1
@@ -342,9 +347,10 @@ class Buffer:
         self._seen = None  # until all is written, so that a failure is followed by a fresh look
         before = self._write_log(items, lines)
         try:
-            tail = ending(
-                state.fail_count, state.fail_at, self._vault.seal("marks", state.marks.to_json())
-            )
+            # What leaves is named where the marks change, in one write, and blanked out after.
+            left = [*(state.items.keys() - items.keys())]
+            known = {"marks": state.marks.to_json(), "left": left}
+            tail = ending(state.fail_count, state.fail_at, self._vault.seal("marks", known))
             self._envelope.store(items, tail)
         except OSError:
             if added:
@@ -359,7 +365,9 @@ class Buffer:
         """Append, or write anew where that is due; returns the size before what was appended."""
         state = self._state
         at = signature(self._log.path)
-        if state.settled and at is not None and at[2] <= 2 * self._size + MAX_WASTE:
+        fits = at is not None and at[2] <= 2 * self._size + MAX_WASTE
+        # Of a log that is one line, nothing can be cut off without being missed.
+        if items and state.settled and fits:
             return self._log.append(lines)
         if state.alien:
             records = [{"reason": "not an entry", "element": each} for each in state.alien]

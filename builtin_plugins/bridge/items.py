@@ -125,6 +125,14 @@ class Vault:
             captured_at=item.buffered_at,
         )
 
+    def opens(self, item: Item) -> bool:
+        """Tell whether an entry can be opened."""
+        try:
+            self.unwrap(item)
+        except Unreadable:
+            return False
+        return True
+
     def seal(self, part: str, value: Mapping[str, Any]) -> str:
         """Seal a JSON object for one part of the files; returns base64."""
         # Lone surrogates stay escapes, so any text can be sealed.

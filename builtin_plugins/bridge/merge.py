@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from builtin_plugins.bridge.envelope import Envelope, parse, salvage
@@ -58,11 +58,13 @@ def merge(content: bytes | None, story: Story, vault: Vault) -> State:
     """
     if content is None:
         marks = story.marks or Marks(complete=not story.exists)
+        if story.waiting or marks.attempts:  # it was cut, or an entry was never wholly there
+            marks = replace(marks, complete=False, attempts={})
         _after(marks, story.waiting)
         tidy = story.exists and not story.damaged and not story.waiting
         return State(marks=marks, settled=tidy)
     envelope = parse(content)
-    known = None if envelope is None else _open_marks(envelope.marks, vault)
+    known = None if envelope is None else _open_marks(envelope, vault)
     if envelope is not None and known is not None and not envelope.plain and not envelope.alien:
         return _from_envelope(envelope, known, story)
     return _from_log(content, envelope, known, story, vault)
@@ -93,13 +95,12 @@ def _from_log(
     if source == story.source:  # they were taken over before a kill
         found = Envelope()
     items = dict(story.waiting)
-    # Numbers of another machine say nothing about ours.
-    strange = envelope is not None and bool(envelope.marks) and known is None
     for seq, item in found.items.items():
         if seq in items:
             if items[seq] != item:
                 found.alien.append(json.loads(item.encoded))
-        elif strange or not story.gone(seq):
+        # Of what another machine has sealed, our log knows nothing.
+        elif not story.gone(seq) or not vault.opens(item):
             items[seq] = item
     marks = _latest(known, story.marks)
     if known is None and story.marks is None and (story.exists or items):
@@ -136,13 +137,17 @@ def _adopt(state: State, element: Mapping[str, Any], vault: Vault) -> None:
         state.marks.attempts[seq] = Attempt()
 
 
-def _open_marks(text: str, vault: Vault) -> Marks | None:
-    if not text:
+def _open_marks(envelope: Envelope, vault: Vault) -> Marks | None:
+    """Read the marks of an envelope, and take out what they say has left it."""
+    if not envelope.marks:
         return None
     try:
-        return Marks.from_json(vault.open("marks", text))
+        document = vault.open("marks", envelope.marks)
     except Unreadable:
         return None
+    for seq in document["left"]:
+        envelope.items.pop(seq, None)
+    return Marks.from_json(document["marks"])
 
 
 def _latest(*known: Marks | None) -> Marks:

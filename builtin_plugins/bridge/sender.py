@@ -116,6 +116,7 @@ class Sender:
             OSError: Its files cannot be read or written.
         """
         self.wait_until = 0.0
+        buffer.adopt()
         head = buffer.head(self._url)
         if head is None:
             return Step.EMPTY
