@@ -19,10 +19,9 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.support.http_server import Handler, HttpServer
 from tests.support.waiting import PATIENCE
 
 _DIRECTIVE = re.compile(r"\{\{(call|say|hold|fail): *(.*?)\}\}(?!\})", re.DOTALL)
@@ -38,7 +37,7 @@ def text_of(message: dict[str, Any]) -> str:
     return str(content or "")
 
 
-class ChatEndpoint:
+class ChatEndpoint(HttpServer):
     """The model on a free loopback port, as a context manager.
 
     Attributes:
@@ -50,23 +49,8 @@ class ChatEndpoint:
         self.requests: list[dict[str, Any]] = []
         self._failed: set[str] = set()
         self._arrived = threading.Condition()
-        self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_Handler)
+        self.url = f"{self.root}/v1"
 
     def texts(self, index: int = -1) -> list[str]:
         """All texts of a request, by default of the last one."""
@@ -148,35 +132,12 @@ def _frames(model: str, deltas: list[dict[str, Any]]) -> Iterator[str]:
     yield "data: [DONE]\n\n"
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, endpoint: ChatEndpoint) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.endpoint = endpoint
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Stay quiet about a client that was killed in the middle of an answer."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def do_POST(self) -> None:
+class _Handler(Handler[ChatEndpoint]):
+    def post(self) -> None:
         """Answer a model request."""
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-        status, deltas = self.server.endpoint.take(body)
+        body = self.document()
+        status, deltas = self.owner.take(body)
         if status == 200:
-            content, kind = "".join(_frames(body["model"], deltas)), "text/event-stream"
+            self.send(200, "text/event-stream", "".join(_frames(body["model"], deltas)).encode())
         else:
-            content, kind = json.dumps({"error": {"message": "scripted"}}), "application/json"
-        data = content.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Stay quiet: the test's output is not the place for an access log."""
+            self.send_json({"error": {"message": "scripted"}}, status)

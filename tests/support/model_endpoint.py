@@ -13,11 +13,10 @@ import itertools
 import json
 import math
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from tests.support.http_server import Handler, HttpServer
 
 DIMENSIONS = 384
 
@@ -135,21 +134,12 @@ def completion(request: dict[str, Any]) -> str:
     return json.dumps(smallest(schema, schema))
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-        answer = _embeddings(request) if self.path.endswith("/embeddings") else _chat(request)
-        body = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Stay quiet: the test's output is not the place for an access log."""
+class _Handler(Handler["ModelEndpoint"]):
+    def post(self) -> None:
+        request = self.document()
+        self.send_json(
+            _embeddings(request) if self.path.endswith("/embeddings") else _chat(request)
+        )
 
 
 def _embeddings(request: dict[str, Any]) -> dict[str, Any]:
@@ -175,7 +165,7 @@ def _chat(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class ModelEndpoint:
+class ModelEndpoint(HttpServer):
     """The endpoint as a context manager, served by threads on a free loopback port.
 
     Attributes:
@@ -183,21 +173,5 @@ class ModelEndpoint:
     """
 
     def __init__(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_Handler)
+        self.url = f"{self.root}/v1"

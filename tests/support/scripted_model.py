@@ -19,23 +19,20 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
+from tests.support.http_server import Handler, HttpServer
 from tests.support.waiting import PATIENCE
 
 ANSWER = "Done."
 
 _DIRECTIVE = re.compile(r"\{\{(tool|agent|say|tokens): *(.*?)\}\}", re.DOTALL)
 _HOLD_SECONDS = 120.0
-_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -116,70 +113,37 @@ class Wire(Protocol):
         """Texts in a request that hooks put there."""
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, model: ScriptedModel) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.model = model
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Stay quiet about a client that was killed in the middle of an answer, and only that."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def do_POST(self) -> None:
+class _Handler(Handler["ScriptedModel"]):
+    def post(self) -> None:
         """Answer a model request, or something the agent asks beside it."""
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-        model = self.server.model
+        body = self.document()
+        model = self.owner
         path = self.path.partition("?")[0]
         if not path.endswith(model.wire.path):
-            self._send_json(model.wire.other(path))
+            self._send_other(path)
             return
         move = model.take(body)
         if move is None:
             message = "the test's request cap is reached"
-            self._send_json({"error": {"type": "invalid_request_error", "message": message}}, 400)
+            self.send_json({"error": {"type": "invalid_request_error", "message": message}}, 400)
         elif body.get("stream") or path.endswith(":streamGenerateContent"):
-            self._send(200, "text/event-stream", model.wire.stream(move).encode())
+            self.send(200, "text/event-stream", model.wire.stream(move).encode())
         else:
-            self._send_json(model.wire.document(move))
+            self.send_json(model.wire.document(move))
 
-    def do_GET(self) -> None:
+    def get(self) -> None:
         """Nothing is offered but model requests."""
-        self._send_json(self.server.model.wire.other(self.path.partition("?")[0]))
+        self._send_other(self.path.partition("?")[0])
 
-    def do_HEAD(self) -> None:
-        """Say that somebody is here, which some clients ask first."""
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def _send_json(self, document: dict[str, Any] | None, status: int = 200) -> None:
+    def _send_other(self, path: str) -> None:
+        document = self.owner.wire.other(path)
         if document is None:
-            document, status = (
-                {"error": {"type": "not_found_error", "message": "nothing here"}},
-                404,
-            )
-        self._send(status, "application/json", json.dumps(document).encode())
-
-    def _send(self, status: int, kind: str, content: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Stay quiet: the test's output is not the place for an access log."""
+            super().get()
+        else:
+            self.send_json(document)
 
 
-class ScriptedModel:
+class ScriptedModel(HttpServer):
     """A scripted model on a free loopback port, as a context manager.
 
     Args:
@@ -201,25 +165,8 @@ class ScriptedModel:
         self._cap = cap
         self._changed = threading.Condition()
         self._held: tuple[re.Pattern[str], int] | None = None
-        self._server = _Server(self)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(_POLL_SECONDS,), daemon=True
-        )
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_Handler)
+        self.url = self.root
 
     def take(self, body: dict[str, Any]) -> Move | None:
         """Record a request and say what to do; None beyond the cap. Waits while it is held."""
