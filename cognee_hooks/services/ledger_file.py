@@ -7,20 +7,20 @@ long becomes ``<name>.1``, whose own predecessor goes; what it counted goes on i
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cognee_hooks.deadline import Deadline
 from cognee_hooks.results import Act
-from cognee_hooks.services.statefile import finite, make_private_folder, read_bytes, write_atomic
+from cognee_hooks.services.filelock import KernelLock
+from cognee_hooks.services.statefile import finite, read_bytes, write_atomic
 
 MAX_BYTES = 512 * 1024
 """A longer file is put aside for a new one."""
@@ -28,9 +28,7 @@ SUFFIX = ".jsonl"
 
 _READ_BYTES = 4 * 1024 * 1024
 _MAX_LINE = 4096
-_OPEN_TRIES = 20
-_LOCK_TRIES = 50
-_LOCK_PAUSE = 0.002
+_LOCK_SECONDS = 0.1
 _ACTS = frozenset(Act)
 
 
@@ -97,14 +95,18 @@ class LedgerFile:
         Raises:
             OSError: It cannot be written.
         """
-        make_private_folder(self.path.parent)
         line = _line(_document(row))
-        with self._locked() as descriptor:
-            size = os.fstat(descriptor).st_size
-            if size <= MAX_BYTES:
-                os.write(descriptor, self._before(descriptor, size) + line)
-            else:
+        # One for the folder. Who was stopped while holding it must not keep us; without it a row
+        # may be missing from the totals.
+        lock = KernelLock(self.path.with_name(".lock"))
+        locked = lock.acquire(Deadline.after(_LOCK_SECONDS))
+        try:
+            if locked and _size(self.path) > MAX_BYTES:
                 self._begin_anew(line)
+            else:
+                self._add_line(line)
+        finally:
+            lock.release()
 
     def totals(self) -> Mapping[Act, int]:
         """Return how often each act was done, by all processes."""
@@ -132,27 +134,17 @@ class LedgerFile:
         """Where the rows lie that the file had before it became too long."""
         return self.path.with_name(f"{self.path.name}.1")
 
-    @contextmanager
-    def _locked(self) -> Iterator[int]:
-        """Open the file, locked unless somebody who was stopped holds the lock.
-
-        Raises:
-            OSError: It cannot be opened.
-        """
+    def _add_line(self, line: bytes) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        for left in reversed(range(_OPEN_TRIES)):
-            descriptor = os.open(self.path, flags, 0o600)
-            try:
-                _lock(descriptor)
-                # Somebody may have put it aside before we had the lock.
-                if not left or self._is_current(descriptor):
-                    yield descriptor
-                    return
-            finally:
-                os.close(descriptor)
+        descriptor = os.open(self.path, flags, 0o600)
+        try:
+            os.write(descriptor, self._before(descriptor) + line)
+        finally:
+            os.close(descriptor)
 
-    def _before(self, descriptor: int, size: int) -> bytes:
+    def _before(self, descriptor: int) -> bytes:
         """Return what has to stand before the next row."""
+        size = os.fstat(descriptor).st_size
         if size == 0:
             return _line(self._head)
         # A writer that was killed in the middle of a line must not spoil the next one.
@@ -161,15 +153,8 @@ class LedgerFile:
     def _begin_anew(self, line: bytes) -> None:
         totals = {act.value: count for act, count in self.totals().items()}
         head = {**self._head, **self.head(), "totals": totals}
-        # A copy, since a rename would leave a moment in which others begin a file of their own.
         write_atomic(self.older, read_bytes(self.path, max_bytes=_READ_BYTES) or b"", durable=False)
         write_atomic(self.path, _line(head) + line, durable=False)
-
-    def _is_current(self, descriptor: int) -> bool:
-        try:
-            return os.fstat(descriptor).st_ino == self.path.stat().st_ino
-        except OSError:
-            return False
 
     def _count_new(self) -> None:
         data = read_bytes(self.path, max_bytes=_READ_BYTES) or b""
@@ -207,13 +192,11 @@ def ledger_files(folder: Path) -> list[LedgerFile]:
     return [LedgerFile(path) for _, path in sorted(found, reverse=True)]
 
 
-def _lock(descriptor: int) -> None:
-    """Take the file's kernel lock, which is held for microseconds unless its holder was stopped."""
-    for _ in range(_LOCK_TRIES):
-        with suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        time.sleep(_LOCK_PAUSE)
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _line(document: Mapping[str, Any]) -> bytes:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cognee_hooks.deadline import Deadline
 from cognee_hooks.results import Act
 from cognee_hooks.services import ledger_file
+from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.ledger import KEPT_SECONDS, MAX_WHAT, Ledger
 from cognee_hooks.services.ledger_file import LedgerFile, Row, ledger_files
 
@@ -114,7 +116,7 @@ def test_old_ledgers_go_and_current_ones_stay(tmp_path, key_file):
     long_ago = old.stat().st_mtime - KEPT_SECONDS - 10
     os.utime(old, (long_ago, long_ago))
     ledger.sweep()
-    assert [path.name for path in folder.iterdir()] == [new.name]
+    assert [path.name for path in folder.glob("[!.]*")] == [new.name]
 
 
 # -- the file --------------------------------------------------------------------------------------
@@ -192,15 +194,14 @@ def test_a_file_that_was_replaced_is_counted_anew(file):
     assert file.totals() == {}
 
 
-def test_what_another_process_holds_is_appended_to_all_the_same(file, monkeypatch):
-    import fcntl
-
-    monkeypatch.setattr(ledger_file, "_LOCK_TRIES", 2)
+def test_who_was_stopped_with_the_lock_in_hand_stops_nobody_else(file, monkeypatch):
+    monkeypatch.setattr(ledger_file, "MAX_BYTES", 10)
+    monkeypatch.setattr(ledger_file, "_LOCK_SECONDS", 0.01)
     file.append(row())
-    with file.path.open("rb") as opened:
-        fcntl.flock(opened, fcntl.LOCK_EX)
+    with KernelLock(file.path.with_name(".lock")).holding(Deadline.after(5)):
         file.append(row())
     assert file.totals() == {Act.CAPTURED: 2}
+    assert not file.older.exists()
 
 
 @pytest.mark.parametrize("place", ["link", "pipe", "folder"])
@@ -229,6 +230,7 @@ def _append_many(path: Path) -> None:
 
 def test_processes_that_write_at_once_lose_nothing(file, monkeypatch):
     monkeypatch.setattr(ledger_file, "MAX_BYTES", 3000)
+    monkeypatch.setattr(ledger_file, "_LOCK_SECONDS", 60.0)
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=_append_many, args=(file.path,)) for _ in range(3)]
     for process in processes:
