@@ -108,7 +108,7 @@ async def test_a_prompt_is_told_in_one_line_why_there_is_no_memory(server, failu
     behaviour, reason = FAILURES[failure]
     server.always(behaviour)
     # Only who waits for nothing is to wait no longer than need be.
-    recall_ms = 1000 if reason == "server not responding" else 9000
+    recall_ms = 4000 if reason == "server not responding" else 9000
     done = await run("UserPromptSubmit", server.url, recall_ms=recall_ms)
     check("UserPromptSubmit", done, reason)
 
@@ -138,7 +138,7 @@ async def test_a_key_is_found_inside_the_budget_of_the_prompt(server):
         "UserPromptSubmit",
         stdin=payload("UserPromptSubmit"),
         COGNEE_LOCAL_API_URL=server.url,
-        COGNEE_RECALL_TIMEOUT_MS="1000",
+        COGNEE_RECALL_TIMEOUT_MS="4000",
     )
     check("UserPromptSubmit", done, "server not responding")
     assert server.requests

@@ -478,7 +478,7 @@ async def test_a_host_that_fails_is_logged_and_the_next_event_goes_on(running, m
 async def test_a_silent_session_ends_by_itself(running, fake):
     running.sessions._idle_seconds = 0.2
     await running.hook("UserPromptSubmit", PROMPT)
-    assert running.sessions.rows()
+    assert RECALL in fake.paths()
     await until(lambda: running.sessions.rows() == [])
 
 
