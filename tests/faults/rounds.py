@@ -16,9 +16,7 @@ from tests.faults.world import UNLIMITED, World
 
 RECOVERY_SECONDS = 90.0
 POLL_SECONDS = 0.2
-RESCUE_SECONDS = 4.0
-OTHERS = "claude_rescue-"
-"""Beginning of the ids of sessions that nothing is captured in."""
+VISIT_SECONDS = 6.0
 
 Tally = Counter[str]
 """Rounds, entries and so on, and how often each kind of fault was drawn."""
@@ -88,15 +86,16 @@ async def recovered(world: World, scripts: Sequence[Script]) -> int:
         Mismatch: Something is lost, doubled, foreign, or out of order.
     """
     until = time.monotonic() + RECOVERY_SECONDS
-    rescue = time.monotonic()
+    visit = time.monotonic()
     while True:
-        if time.monotonic() >= rescue:
-            await world.rescue()
-            rescue = time.monotonic() + RESCUE_SECONDS
+        if time.monotonic() >= visit:
+            await world.come_back()
+            visit = time.monotonic() + VISIT_SECONDS
         status = await world.ask() or {}
         try:
             check(world, scripts)
             if status.get("kept", math.inf) <= _never_done(world):
+                await world.leave()
                 return 0
         except Missing:
             if time.monotonic() > until:

@@ -20,9 +20,9 @@ from tests.faults.world import World
 ROUNDS = int(os.environ.get("COGNEE_HOOKS_FAULT_ROUNDS", "500"))
 ALONE = os.environ.get("COGNEE_HOOKS_FAULT_SEED", "")
 FIRST_SEED = 20_000
-WORLDS = 12
+WORLDS = 8
 """Machines that are at work at once; each of them waits most of the time."""
-EACH = 2
+EACH = 3
 """Rounds that follow each other on one machine."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import resource
@@ -88,7 +87,7 @@ class World:
         self._unwritten: list[tuple[Script, Step]] = []
         self._daemon_ended = False
         self._had_limit = False
-        self._rescues = 0
+        self._visits = self._left = 0
         self._go_on = asyncio.Event()
         self._go_on.set()
         self._began = time.monotonic()
@@ -131,13 +130,20 @@ class World:
             finally:
                 self._hooks -= 1
 
-    async def rescue(self) -> None:
-        """Begin to work again: somebody opens the agent, and closes it."""
-        self._rescues += 1
-        who = {"session_id": f"rescue-{self._rescues}"}
-        script = Script("rescue")
-        for event, name in (("SessionStart", "startup"), ("SessionEnd", "other")):
-            await self.hook(script, Step(event, payload(f"{event}.{name}", **who)))
+    async def come_back(self) -> None:
+        """Begin to work again: somebody opens the agent."""
+        self._visits += 1
+        await self._visit(self._visits, "SessionStart", "startup")
+
+    async def leave(self) -> None:
+        """End all sessions that only `come_back` has begun."""
+        for number in range(self._left + 1, self._visits + 1):
+            await self._visit(number, "SessionEnd", "other")
+        self._left = self._visits
+
+    async def _visit(self, number: int, event: str, how: str) -> None:
+        who = {"session_id": f"visit-{number}"}
+        await self.hook(Script("visit"), Step(event, payload(f"{event}.{how}", **who)))
 
     async def hooks_rest(self) -> None:
         """Let agents begin no more hooks, and wait for those that run."""
@@ -288,23 +294,19 @@ class World:
         )
 
     def cut(self, path: Path, size: int) -> None:
-        """Let a file end after so many bytes; what was in it may be lost, but nothing else."""
+        """Let a file end after so many bytes.
+
+        An event in the journal or the spool may be lost with that. What the bridge keeps is in two
+        files, and has to be read from the other one.
+        """
         self.note(f"{path.parent.name}/{path.name} of {path.stat().st_size} is cut to {size}")
         os.truncate(path, size)
         self.torn.append(path)
-        for script, step in self.belongs(path):
-            script.doubt(step)
-
-    def belongs(self, path: Path) -> list[tuple[Script, Step]]:
-        """Return the steps whose entries a file holds, or may hold."""
         pid = path.stem.rpartition("-")[2]
-        return [
-            (script, step)
-            for script in self.scripts
-            for step in script.steps
-            if hashlib.sha1(script.session_id.encode()).hexdigest() == path.stem  # noqa: S324
-            or str(step.pid) == pid
-        ]
+        for script in self.scripts:
+            for step in script.steps:
+                if pid == str(step.pid):
+                    script.doubt(step)
 
     def doubt_unwritten(self) -> None:
         """Give up on what was taken while the disk was full, if the daemon that had it is gone."""
