@@ -44,10 +44,10 @@ class Client(ScriptedClient):
         await super().aclose()
 
 
-def make_host(home: Path, client: ScriptedClient, **plugins: object) -> Host:
+def make_host(home: Path, client: ScriptedClient, *, blocked: str = "", **plugins: object) -> Host:
     return Host(
         "agent",
-        environ={"HOME": str(home)},
+        environ={"HOME": str(home), "COGNEE_HOOKS_DISABLE": blocked},
         session_id="s1",
         client=client,
         plugins=plugins,
@@ -109,10 +109,23 @@ async def test_what_could_not_be_sent_is_logged(isolated_environment, caplog):
     client = Client()
     client.scripts[ENTRY] = fails(FailureKind.UNREACHABLE)
     started = time.monotonic()
-    async with running(make_host(isolated_environment, client), close_seconds=0.5) as host:
+    host = make_host(isolated_environment, client, blocked="bridge")
+    async with running(host, close_seconds=0.5):
         await turn(host)
     assert time.monotonic() - started < PATIENCE
     assert "1 captured entries could not be sent" in caplog.text
+
+
+async def test_what_could_not_be_sent_is_kept_for_the_next_run(isolated_environment, caplog):
+    client = Client()
+    client.scripts[ENTRY] = fails(FailureKind.UNREACHABLE)
+    async with running(make_host(isolated_environment, client), close_seconds=0.5) as host:
+        await turn(host)
+    assert host.waiting == 1
+    assert "could not be sent" not in caplog.text
+    client = Client()
+    async with running(make_host(isolated_environment, client)) as host:
+        await until(lambda: client.entries)
 
 
 @pytest.mark.expects_faults
