@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.statefile import make_private_folder
@@ -60,7 +62,10 @@ class BufferFolder:
             OSError: It cannot be made, or is another user's.
         """
         make_private_folder(self.path)
-        if self.path.stat().st_mode & _OTHERS:
+        facts = self.path.stat()
+        if facts.st_uid != os.geteuid():
+            raise Untrusted(f"{self.path} is not a folder of your own")
+        if facts.st_mode & _OTHERS:
             self.path.chmod(0o700)
 
     def of(self, session_id: str) -> Buffer:

@@ -143,12 +143,7 @@ class Sender:
         return None
 
     async def _doubted(self, job: _Job, attempt: Attempt, deadline: Deadline) -> Step | None:
-        now = self._context.now()
-        longest = now + self._settling.after_timeout
-        if attempt.running:
-            # Whoever sent it holds the drain lock no longer: it was killed in between.
-            attempt = Attempt(until=_milliseconds(now + self._settling.after_break))
-            job.buffer.doubt(job.head.seq, attempt.until)
+        attempt = self._dated(job, attempt)
         if job.kind not in KINDS:
             return None
         try:
@@ -160,9 +155,20 @@ class Sender:
             job.buffer.settle(job.head.seq, job.key, job.print_)
             self._record(job, Act.DEDUPLICATED)
             return Step.DONE
-        # A moment beyond all reason comes from a clock that was set back.
-        until = min(attempt.until / 1000, longest)
-        return self._not_before(until) if now < until else None
+        until = attempt.until / 1000
+        return self._not_before(until) if self._context.now() < until else None
+
+    def _dated(self, job: _Job, attempt: Attempt) -> Attempt:
+        """Make sure that it is known, and soon, until when the server may still be storing it."""
+        if attempt.running:
+            # Whoever sent it holds the drain lock no longer: it was killed in between.
+            until = self._later(self._settling.after_break)
+        elif attempt.until > (longest := self._later(self._settling.after_timeout)):
+            until = longest  # the clock was set back
+        else:
+            return attempt
+        job.buffer.doubt(job.head.seq, until, attempt.checks)
+        return Attempt(until=until, checks=attempt.checks)
 
     def _not_before(self, until: float) -> Step:
         self.wait_until = until

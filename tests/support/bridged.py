@@ -140,14 +140,14 @@ class ListServer:
 
 
 def failing(
-    kind: FailureKind, *, stored: bool = False, **fields: Any
+    kind: FailureKind, *, stored: bool = False, detail: str = "", **fields: Any
 ) -> Callable[[Callable[[], None]], None]:
     """A write that fails, before or after it was stored."""
 
     def answer(store: Callable[[], None]) -> None:
         if stored:
             store()
-        raise ServerFailure(kind, fields.pop("detail", ""), **fields)
+        raise ServerFailure(kind, detail, **fields)
 
     return answer
 
