@@ -68,7 +68,7 @@ class HostPort(Protocol):
         """See `PluginContext.spawn`."""
         ...
 
-    def report_waiting(self, plugin: str, count: int) -> None:
+    def report_waiting(self, plugin: str, count: int, *, volatile: int) -> None:
         """See `PluginContext.report_waiting`."""
         ...
 
@@ -167,12 +167,17 @@ class PluginContext:
         """
         self._host.spawn(self.plugin, work, lasting=lasting)
 
-    def report_waiting(self, count: int) -> None:
-        """Say how many captured entries of this session this plugin keeps on disk for later.
+    def report_waiting(self, count: int, *, volatile: int = 0) -> None:
+        """Say how many captured entries of this session this plugin keeps for later.
 
         They show as waiting everywhere, and the session lives on until they are sent.
+
+        Args:
+            count: All of them.
+            volatile: Those of them that are not on disk yet. Until there are none, the events that
+                they come from are kept, to be done again after a kill.
         """
-        self._host.report_waiting(self.plugin, count)
+        self._host.report_waiting(self.plugin, count, volatile=volatile)
 
     def record(
         self,

@@ -177,7 +177,7 @@ class Host:
             clock=clock,
             sent=lambda request: record_delivered(self.ledger, request),
         )
-        self._reported: dict[str, int] = {}
+        self._reported: dict[str, tuple[int, int]] = {}
         self._changed = asyncio.Event()
 
     # -- life ------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Host:
         """
         await self.flush(deadline)
         self.services.health.stop()
-        lost = self.writer.abandon()
+        lost = self.writer.abandon() + self.volatile
         await self.background.close()
         await self.services.client.aclose()
         self.dispatcher.close()
@@ -317,16 +317,16 @@ class Host:
     @property
     def waiting(self) -> int:
         """Entries that are captured and not yet at the server."""
-        return self.volatile + sum(self._reported.values())
+        return self.writer.waiting + sum(count for count, _ in self._reported.values())
 
     @property
     def volatile(self) -> int:
-        """Entries of these that no plugin keeps on disk, so that they end with this process."""
-        return self.writer.waiting
+        """Entries of these that are not on disk, so that they end with this process."""
+        return self.writer.waiting + sum(volatile for _, volatile in self._reported.values())
 
-    def report_waiting(self, plugin: str, count: int) -> None:
+    def report_waiting(self, plugin: str, count: int, *, volatile: int = 0) -> None:
         """Learn how many entries a plugin keeps; see `PluginContext.report_waiting`."""
-        self._reported[plugin] = max(count, 0)
+        self._reported[plugin] = max(count, 0), max(volatile, 0)
         self._changed.set()
 
     async def redact(
@@ -384,7 +384,10 @@ class Host:
 
     async def _until_sent(self, deadline: Deadline) -> None:
         """Wait until plugins have sent what they keep, as long as the server takes it."""
-        while any(self._reported.values()) and self.services.health.state in {"ok", "unknown"}:
+        while self.waiting > self.writer.waiting and self.services.health.state in {
+            "ok",
+            "unknown",
+        }:
             self._changed.clear()
             try:
                 async with asyncio.timeout(deadline.within(PROGRESS_SECONDS).remaining()):

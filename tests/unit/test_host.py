@@ -436,6 +436,15 @@ async def test_what_a_plugin_keeps_is_waiting_and_not_lost(make, client):
     assert client.entries == []
 
 
+async def test_what_a_plugin_could_not_write_yet_is_lost_with_the_process(make, client):
+    host = make()
+    await host.start()
+    host.report_waiting("keeps", 5, volatile=2)
+    assert (host.waiting, host.volatile) == (5, 2)
+    host.services.health.note(ServerFailure(FailureKind.REFUSED))
+    assert await host.close(Deadline.after(PATIENCE)) == 2
+
+
 async def test_a_closing_host_waits_for_a_plugin_that_gets_on(make, client):
     host = make({"keeps": Keeps})
     await play(host, client)
