@@ -20,7 +20,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import is_alive
 from tests.support.command import Done
-from tests.support.waiting import until, wait_until  # noqa: F401 -- some tests look here
+from tests.support.waiting import wait_until
 
 CLIENT = str(Path(installed.__file__))
 STOP_SECONDS = 60.0
