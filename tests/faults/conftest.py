@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from tests.faults.rounds import Tally
+from tests.faults.world import World, opened_world
 
 TALLY = pytest.StashKey[Tally]()
 
@@ -26,3 +29,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def tally(request: pytest.FixtureRequest) -> Tally:
     """What all rounds came to so far."""
     return request.config.stash[TALLY]
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    """A machine."""
+    async with opened_world() as made:
+        yield made

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import tempfile
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from tests.faults.rounds import recovered
 from tests.faults.script import Script, Step, compare, stored
 from tests.faults.steps import call, fault, hand_over, turn
-from tests.faults.world import World
+from tests.faults.world import World, opened_world
 from tests.support.command import payload
 
 BACKLOG = 50
@@ -24,21 +22,18 @@ BUDGET = 4.0
 """The recall budget; sending all that waits first would take ten times as long."""
 
 
+UNHURRIED = {
+    "COGNEE_REQUEST_TIMEOUT_MS": "10000",
+    "COGNEE_HEALTH_TIMEOUT_MS": "2500",
+    "COGNEE_RECALL_TIMEOUT_MS": "4000",
+}
+"""The settings that users have: what is waited for is what they wait for."""
+
+
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    with tempfile.TemporaryDirectory(prefix="ch-", ignore_cleanup_errors=True) as folder:
-        # The settings that users have: what is waited for is what they wait for.
-        made = World(
-            Path(folder),
-            COGNEE_REQUEST_TIMEOUT_MS="10000",
-            COGNEE_HEALTH_TIMEOUT_MS="2500",
-            COGNEE_RECALL_TIMEOUT_MS="4000",
-        )
-        try:
-            await made.open()
-            yield made
-        finally:
-            await made.close()
+    async with opened_world(**UNHURRIED) as made:
+        yield made
 
 
 async def backlog(world: World) -> Script:

@@ -6,9 +6,6 @@ import asyncio
 import fcntl
 import os
 import signal
-import tempfile
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -19,17 +16,6 @@ from tests.faults.world import World
 from tests.support.command import payload
 
 PENDING = 6
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    with tempfile.TemporaryDirectory(prefix="ch-", ignore_cleanup_errors=True) as folder:
-        made = World(Path(folder))
-        try:
-            await made.open()
-            yield made
-        finally:
-            await made.close()
 
 
 def end_of(script: Script) -> Step:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from tests.faults.rounds import RoundFailed, Tally, check, play_round
-from tests.faults.world import World
+from tests.faults.world import opened_world
 
 ROUNDS = int(os.environ.get("COGNEE_HOOKS_FAULT_ROUNDS", "500"))
 ALONE = os.environ.get("COGNEE_HOOKS_FAULT_SEED", "")
@@ -37,17 +35,12 @@ def groups() -> list[Sequence[int]]:
 
 async def play(seeds: Sequence[int], tally: Tally) -> None:
     """Play rounds one after the other on one machine, and look at all of them again at the end."""
-    with tempfile.TemporaryDirectory(prefix="ch-", ignore_cleanup_errors=True) as folder:
-        world = World(Path(folder))
-        try:
-            await world.open()
-            for seed in seeds:
-                await play_round(world, seed, tally)
-            check(world, world.scripts)
-            tally.update({f"ledger: {act}": count for act, count in world.acts().items()})
-            tally["server starts"] += world.server.starts
-        finally:
-            await world.close()
+    async with opened_world() as world:
+        for seed in seeds:
+            await play_round(world, seed, tally)
+        check(world, world.scripts)
+        tally.update({f"ledger: {act}": count for act, count in world.acts().items()})
+        tally["server starts"] += world.server.starts
 
 
 @pytest.mark.parametrize("seeds", groups(), ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")

@@ -8,10 +8,11 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -43,6 +44,18 @@ LOG_LINES = 30
 CALM = 3
 """Looks in a row without a daemon after which there is none."""
 UNLIMITED = resource.RLIM_INFINITY
+
+
+@asynccontextmanager
+async def opened_world(**settings: str) -> AsyncIterator[World]:
+    """A machine with its server; every process of it ends with the block."""
+    with tempfile.TemporaryDirectory(prefix="ch-", ignore_cleanup_errors=True) as folder:
+        world = World(Path(folder), **settings)
+        try:
+            await world.open()
+            yield world
+        finally:
+            await world.close()
 
 
 class World:
