@@ -7,12 +7,10 @@ import fcntl
 import os
 import signal
 
-import pytest
-
 from tests.faults.rounds import recovered
 from tests.faults.script import Script, Step
 from tests.faults.steps import call, fault, hand_over, turn
-from tests.faults.world import World
+from tests.faults.world import World, side_by_side
 from tests.support.command import payload
 
 PENDING = 6
@@ -43,44 +41,50 @@ async def go_on(world: World, script: Script) -> None:
     await hand_over(world, script, call(script, "after the kill"))
 
 
-@pytest.mark.parametrize("daemon", ["goes on", "stands still", "is killed, too", "is ended, too"])
-async def test_the_end_of_a_session_that_is_killed_after_200_ms_loses_nothing(world, daemon):
-    script = await pending(world)
-    signals = {
-        "stands still": signal.SIGSTOP,
-        "is killed, too": signal.SIGKILL,
-        "is ended, too": signal.SIGTERM,
-    }
-    if daemon == "stands still":  # so that the hook is still there to be killed
-        world.signal_daemons(signal.SIGSTOP)
-    await world.hook(script, end_of(script), kill_after=0.2)
-    if daemon in signals:
-        world.signal_daemons(signals[daemon])
-    if daemon == "stands still":
-        world.signal_daemons(signal.SIGKILL)
-    await go_on(world, script)
-    await recovered(world, [script])
+async def test_the_end_of_a_session_that_is_killed_after_200_ms_loses_nothing():
+    async def scene(world: World, then: signal.Signals | None) -> None:
+        script = await pending(world)
+        if then is signal.SIGSTOP:  # so that the hook is still there to be killed
+            world.signal_daemons(then)
+        await world.hook(script, end_of(script), kill_after=0.2)
+        if then is signal.SIGSTOP:
+            world.signal_daemons(signal.SIGKILL)
+        elif then is not None:
+            world.signal_daemons(then)
+        await go_on(world, script)
+        await recovered(world, [script])
+
+    await side_by_side(
+        {
+            "the daemon goes on": None,
+            "the daemon stands still": signal.SIGSTOP,
+            "the daemon is killed, too": signal.SIGKILL,
+            "the daemon is ended, too": signal.SIGTERM,
+        },
+        scene,
+    )
 
 
-@pytest.mark.parametrize("milliseconds", range(0, 120, 10))
-async def test_a_daemon_that_is_killed_while_it_writes_leaves_nothing_half_done(
-    world, milliseconds
-):
-    script = Script("s")
-    await world.daemon_up()
-    await world.server.kill()  # so that everything goes to the disk and stays there
+async def test_a_daemon_that_is_killed_while_it_writes_leaves_nothing_half_done():
+    async def scene(world: World, seconds: float) -> None:
+        script = Script("s")
+        await world.daemon_up()
+        await world.server.kill()  # so that everything goes to the disk and stays there
 
-    async def kill() -> None:
-        await asyncio.sleep(0.05 + milliseconds / 1000)
-        world.signal_daemons(signal.SIGKILL)
+        async def kill() -> None:
+            await asyncio.sleep(seconds)
+            world.signal_daemons(signal.SIGKILL)
 
-    steps = [call(script, f"call {number}") for number in range(8)]
-    await asyncio.gather(hand_over(world, script, *steps), kill())
-    await world.server.start()
-    await go_on(world, script)
-    await recovered(world, [script])
-    # Whatever a writer left unfinished does not pile up.
-    assert not [*world.folder.parent.glob("*/bridge/*.tmp")]
+        steps = [call(script, f"call {number}") for number in range(8)]
+        await asyncio.gather(hand_over(world, script, *steps), kill())
+        await world.server.start()
+        await go_on(world, script)
+        await recovered(world, [script])
+        # Whatever a writer left unfinished does not pile up.
+        assert not [*world.folder.parent.glob("*/bridge/*.tmp")]
+
+    moments = [0.05 + number / 80 for number in range(10)]
+    await side_by_side({f"after {moment:.3f} s": moment for moment in moments}, scene)
 
 
 async def test_killed_again_and_again_it_gets_there(world):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from tests.faults.kinds import STATUSES
 from tests.faults.rounds import check, recovered
 from tests.faults.script import Script
 from tests.faults.steps import call, fault, hand_over, turn
-from tests.faults.world import World, opened_world
+from tests.faults.world import World, side_by_side
 
 STORED_FIRST = {
     "stored, then stalls past the timeout": {"after": True, "seconds": 1.5},
@@ -38,23 +37,6 @@ NOT_STORED = {
     "reset": {},
 }
 SAME = "PASS 3 of 3"
-
-
-async def side_by_side(
-    cases: Mapping[str, Any], scene: Callable[[World, Any], Awaitable[None]]
-) -> None:
-    """Play a scene for each case, on a machine of its own: most of the time each of them waits."""
-
-    async def alone(name: str, case: Any) -> str:
-        try:
-            async with opened_world() as world:
-                await scene(world, case)
-        except AssertionError as error:
-            return f"{name}: {error}"
-        return ""
-
-    failed = await asyncio.gather(*(alone(name, case) for name, case in cases.items()))
-    assert not any(failed), "\n".join(failed)
 
 
 async def at_the_server(world: World, script: Script) -> None:

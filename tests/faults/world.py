@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from random import Random
@@ -56,6 +56,23 @@ async def opened_world(**settings: str) -> AsyncIterator[World]:
             yield world
         finally:
             await world.close()
+
+
+async def side_by_side(
+    cases: Mapping[str, Any], scene: Callable[[World, Any], Awaitable[None]]
+) -> None:
+    """Play a scene for each case, on a machine of its own: most of the time each of them waits."""
+
+    async def alone(name: str, case: Any) -> str:
+        try:
+            async with opened_world() as world:
+                await scene(world, case)
+        except AssertionError as error:
+            return f"{name}: {error}"
+        return ""
+
+    failed = await asyncio.gather(*(alone(name, case) for name, case in cases.items()))
+    assert not any(failed), "\n".join(failed)
 
 
 class World:
