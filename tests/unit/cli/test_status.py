@@ -201,8 +201,8 @@ def test_what_waits_is_told_by_session_with_age_and_next_try(capsys):
     assert row.split()[:9] == ["pi_1", "pi", "2", "1", "h", "ago", "in", "3", "min"]
     (found,) = report(capsys)["waiting"]
     assert (found["file"], found["session_id"], found["entries"]) == (path, "pi_1", 2)
-    assert abs(found["oldest"] - (now - 3700)) < 1
-    assert abs(found["retry_at"] - (now + 240)) < 1
+    assert abs(found["oldest"] - (now - 3700)) < 60
+    assert abs(found["retry_at"] - (now + 240)) < 60
 
 
 def test_a_torn_file_is_named_and_is_no_failure(capsys):
