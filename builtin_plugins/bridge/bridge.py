@@ -181,6 +181,8 @@ class Bridge:
                 pacing=self._pacing,
                 changed=self._report,
             )
+        if not self._drain.running:
+            self._drain.running = True
             self._context.spawn(self._drain.run(), lasting=True)
         self._drain.captured()
 

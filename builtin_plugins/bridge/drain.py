@@ -87,6 +87,8 @@ class Drain:
         self._listening = True
         self._ending = False
         self._held: dict[str, Buffer] = {}
+        self.running = False
+        """Whether `run` goes on, or is about to."""
 
     def captured(self) -> None:
         """Send what was just captured, unless the server failed a moment ago."""
@@ -109,6 +111,7 @@ class Drain:
                 await self._rest(done, pause)
                 pause = min(pause * 2, self._pacing.longest)
         finally:
+            self.running = False
             self._release(everything=True)
 
     async def finish(self, deadline: Deadline) -> None:

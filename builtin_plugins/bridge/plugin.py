@@ -36,8 +36,8 @@ class BridgePlugin:
     @hookimpl
     def cognee_server_state_changed(self, event: ServerStateChanged) -> None:
         """Send what waits as soon as the server is back."""
-        if event.current == "ok":
-            self._bridge.server_works()
+        if event.current == "ok" and self._made is not None:
+            self._made.server_works()
 
     @hookimpl(tryfirst=True)
     async def cognee_session_end(self, deadline: Deadline) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import random
@@ -162,7 +163,7 @@ class SmallContext:
             mode=SimpleNamespace(url=URL),
             health=SimpleNamespace(note=self.noted.append, state="ok", retry_in=0.0),
         )
-        self.core = SimpleNamespace(request_timeout_ms=10_000)
+        self.core = SimpleNamespace(request_timeout_ms=10_000, health_timeout_ms=2500)
         self.log = logging.getLogger("tests.bridge")
         self.random = random.Random(1)
         self.now = clock
@@ -190,3 +191,10 @@ def at_once(work: Coroutine[Any, Any, Any]) -> Any:
     except StopIteration as stop:
         return stop.value
     raise AssertionError("it waits")
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for something that has no event."""
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110 - it may be a file, or what a server got
+            await asyncio.sleep(0.005)
