@@ -461,6 +461,18 @@ async def test_at_the_end_a_server_that_is_away_costs_a_second_and_loses_nothing
     assert host.ledger.totals(SID)[Act.BUFFERED] == 1
 
 
+async def test_at_the_end_a_server_that_refuses_is_not_sent_anything(make, client):
+    away(client)
+    host = make()
+    await host.services.health.probe(Deadline.after(60))
+    await host.store(request(1))
+    client.unsent.clear()
+    await host.session_end(SessionEnd(session_id=SID))
+    assert client.entries == []
+    assert host.waiting == 1
+    await close(host)
+
+
 async def test_at_the_end_a_server_that_works_is_not_asked_how_it_is(make, client):
     client.delays[ENTRY] = 0.2
     host = make()
