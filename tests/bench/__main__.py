@@ -26,6 +26,7 @@ from cognee_hooks.redaction import RedactionPipeline
 from cognee_hooks.registry import Registry
 from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.settings import PluginSelection
+from tests.bench.bridge import enqueue
 from tests.bench.hooks import hooks
 
 ROUNDS = 9
@@ -165,6 +166,7 @@ def main() -> None:
         start_up(home)
         hooks(home)
         redaction()
+        enqueue(home)
         asyncio.run(dispatch())
         asyncio.run(recall(home))
 
