@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
     from cognee_hooks.services.client import CogneeClient
 
+MAX_ORDINAL = 99
+"""No session is switched so often; a server that refuses each next one means something else."""
+
 _STATUS = 400
 _UNEXPLAINED = "Invalid remember request"
 
@@ -47,4 +50,6 @@ async def next_session(
         return None
     name = safe_dataset_name(dataset)
     ours = {each.id for each in known if each.name == name}
-    return next_ordinal(session_id) if bound and bound not in ours else ""
+    following = next_ordinal(session_id)
+    number = int(following.rpartition("__")[2])
+    return following if bound and bound not in ours and number <= MAX_ORDINAL else ""

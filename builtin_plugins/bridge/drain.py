@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from builtin_plugins.bridge.folder import BufferFolder
     from cognee_hooks import PluginContext
 
+_STEP_SECONDS = 600.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pacing:
@@ -141,14 +143,18 @@ class Drain:
         done = _Round()
         others = [] if only_own else [*self._others()]
         try:
-            while buffer := self._next(done, others):
+            # Other sessions' files are read only where there is a server to send them to.
+            while others or self._next(done, ()):
                 if deadline.expired or (self._ending and not only_own):
                     done.left_over = True
                     break
                 if not await self._server_ready(deadline):
                     done.stopped = True
                     break
-                step = await self._step(buffer, deadline)
+                buffer = self._next(done, others)
+                if buffer is None:
+                    break
+                step = await self._step(buffer, deadline if only_own else _unhurried())
                 self._changed()
                 if step is Step.DONE:
                     done.progressed = True
@@ -160,6 +166,7 @@ class Drain:
                     break
         finally:
             self._release()
+            self._folder.forget(keep=self._own())
         return done
 
     def _others(self) -> Iterable[Buffer]:
@@ -246,3 +253,8 @@ class Drain:
             due = done.until - self._context.now()
             seconds = min(seconds, max(due, self._pacing.after_change))
         return max(seconds, self._health.retry_in)
+
+
+def _unhurried() -> Deadline:
+    """Return the deadline of a step in the background: each of its requests has its own limit."""
+    return Deadline.after(_STEP_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,8 @@ from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.statefile import make_private_folder
 
+MAX_IN_MEMORY = 16
+"""Buffers whose content stays in memory between rounds; each may be megabytes."""
 STALE_TRACE_SECONDS = 24 * 3600.0
 """Log and locks of a session of which nothing waits are kept for so long."""
 
@@ -76,6 +78,11 @@ class BufferFolder:
         """Return the buffers that have an envelope, of whatever session."""
         for stem in sorted(self._stems(".json")):
             yield self._at(stem)
+
+    def forget(self, keep: Iterable[Buffer]) -> None:
+        """Free the memory of buffers, if there are many."""
+        if len(self._buffers) > MAX_IN_MEMORY:
+            self._buffers = {buffer.stem: buffer for buffer in keep}
 
     def aside(self) -> int:
         """Return how many entries were put aside, in all sessions."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from builtin_plugins.bridge.items import Head
     from cognee_hooks import PluginContext, Redacted
 
+LEAST_SECONDS = 0.2
+"""With less time left an entry is not sent: it would be stored, and its answer not waited for."""
 MAX_CHECKS = 3
 """After so many rounds in which the server cannot show the session, the entry is sent again."""
 AFTER_TIMEOUT = 45.0
@@ -175,7 +177,7 @@ class Sender:
         return Step.BLOCKED
 
     def _unchecked(self, job: _Job, attempt: Attempt, failure: ServerFailure) -> Step | None:
-        if _unusable(failure):
+        if _unusable(failure, reading=True):
             self._context.services.health.note(failure)
             return Step.STOPPED
         checks = attempt.checks + 1
@@ -188,7 +190,7 @@ class Sender:
         try:
             detail = await self._client.session(job.session_id, self._limit(deadline))
         except ServerFailure as failure:
-            if _unusable(failure):
+            if _unusable(failure, reading=True):
                 self._context.services.health.note(failure)
                 return Step.STOPPED
             job.buffer.learn({})
@@ -201,9 +203,9 @@ class Sender:
 
     async def _send(self, job: _Job, deadline: Deadline) -> Step:
         seq = job.head.seq
-        limit = self._limit(deadline)
-        if limit.expired:
+        if deadline.remaining() < LEAST_SECONDS:
             return Step.STOPPED
+        limit = self._limit(deadline)
         job.buffer.begin(seq)
         try:
             await self._client.store_entry(
@@ -316,8 +318,15 @@ class _Job:
     prints: frozenset[str]
 
 
-def _unusable(failure: ServerFailure) -> bool:
-    """Whether a failure says that no request makes sense now. A 500 may be about one session."""
+def _unusable(failure: ServerFailure, *, reading: bool = False) -> bool:
+    """Whether a failure says that no request makes sense now. A 500 may be about one session.
+
+    Args:
+        failure: The failure.
+        reading: It is one of reading a session, which not every server can.
+    """
+    if reading and failure.kind is FailureKind.NOT_FOUND:
+        return False
     if failure.kind is FailureKind.SERVER_ERROR:
         return failure.status != 500  # noqa: PLR2004
     return failure.outage or failure.kind in _GLOBAL

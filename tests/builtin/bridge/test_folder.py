@@ -95,3 +95,16 @@ def test_strangers_in_the_quarantine_are_not_counted(buffers, folder):
 
 def test_a_file_that_vanishes_is_not_old(buffers, folder):
     assert buffers._touched(folder / "gone") == buffers._now()
+
+
+def test_of_many_buffers_only_ours_stay_in_memory(buffers, monkeypatch):
+    from builtin_plugins.bridge import folder as module
+
+    monkeypatch.setattr(module, "MAX_IN_MEMORY", 2)
+    own, other = buffers.of("own"), buffers.of("other")
+    buffers.forget(keep=[own])
+    assert buffers.of("other") is other
+    buffers.of("third")
+    buffers.forget(keep=[own])
+    assert buffers.of("own") is own
+    assert buffers.of("other") is not other

@@ -91,7 +91,7 @@ def test_an_entry_gets_the_request_timeout_within_the_deadline_w29(buffer, step,
     step(deadline=3)
     assert 9 < server.deadlines[0] <= 10
     assert 2 < server.deadlines[1] <= 3
-    assert step(deadline=0) is Step.STOPPED
+    assert step(deadline=0.1) is Step.STOPPED
     assert buffer._items().keys() == {3}
     assert buffer.head(URL).attempt is None
 
@@ -259,6 +259,7 @@ def test_a_look_that_cannot_be_taken_is_taken_later(buffer, step, server, contex
     [
         ServerFailure(K.SERVER_ERROR, status=500),
         ServerFailure(K.FORBIDDEN, status=403),
+        ServerFailure(K.NOT_FOUND, status=404),
         ServerFailure(K.REJECTED, status=400),
     ],
 )
@@ -491,6 +492,14 @@ def test_an_ordinal_that_is_bound_as_well_leads_to_the_next(buffer, step, server
     server.answers = [failing(K.REJECTED, **UNEXPLAINED)] * 2
     assert [step() for _ in range(3)] == [Step.DONE, Step.DONE, Step.DONE]
     assert [session for session, _, _ in server.stored] == ["s1__3"]
+
+
+def test_a_server_that_refuses_each_next_session_is_not_followed_for_ever(buffer, step, server):
+    capture(buffer, None, 1, session_id="s1__98")
+    server.bound = {"s1__98": "id-o", "s1__99": "id-o"}
+    server.answers = [failing(K.REJECTED, **UNEXPLAINED)] * 5
+    assert [step() for _ in range(3)] == [Step.DONE, Step.DONE, Step.EMPTY]
+    assert buffer.aside == 1
 
 
 @pytest.mark.parametrize("bound", [{}, {"s1": "id-d"}], ids=["not bound", "bound to ours"])
