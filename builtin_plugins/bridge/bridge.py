@@ -14,7 +14,8 @@ from builtin_plugins.bridge.checks import broken, rows, unreadable_text
 from builtin_plugins.bridge.drain import Drain, Pacing
 from builtin_plugins.bridge.folder import BufferFolder
 from builtin_plugins.bridge.fresh import Fresh
-from builtin_plugins.bridge.items import Payload
+from builtin_plugins.bridge.items import Enqueued, Payload
+from builtin_plugins.bridge.late import Late, passes
 from builtin_plugins.bridge.log import Untrusted
 from builtin_plugins.bridge.sender import Sender, Settling
 from builtin_plugins.bridge.settings import BridgeSettings
@@ -60,38 +61,28 @@ class Bridge:
         self._drain: Drain | None = None
         self._own: dict[str, Buffer] = {}
         self._fresh = Fresh(context)
+        self._late = Late(self._write, self._dropped, context.core.buffer_limit)
         self._unflushed: set[str] = set()
 
     # -- hooks -----------------------------------------------------------------------------------
 
     def keep(self, request: StoreRequest) -> StoreReceipt | None:
-        """Write an entry to disk; None where it cannot be, and whoever asks next has to keep it."""
+        """Write an entry to disk; None where it never can be, and whoever asks next has to keep it.
+
+        What cannot be written for a moment is kept in memory, and comes after what is on disk.
+        """
+        if not self._late.write():
+            return self._keep_late(request)
         try:
-            buffer = self._own_buffer(request.session_id)
-            kept = buffer.enqueue(
-                Payload(
-                    entry=request.entry.value,
-                    session_id=request.session_id,
-                    dataset=request.dataset,
-                    url=self._context.services.mode.url,
-                    captured_at=int(self._context.now() * 1000),
-                    key=request.key,
-                )
-            )
+            kept = self._write(request)
         except (OSError, ValueError, TypeError, RecursionError) as error:
+            if passes(error):
+                self._cannot("entries cannot be written at the moment", error)
+                return self._keep_late(request)
             self._cannot("an entry is kept in memory only", error)
             return None
-        if not kept.seq:
-            return StoreReceipt(state=StoreState.BUFFERED, reason="taken before")
-        self._dropped(kept.dropped)
-        if self._context.services.health.state in {"ok", "unknown"}:
-            self._fresh.add(buffer.stem, kept.seq, request.session_id)
-        else:
-            self._context.record(Act.BUFFERED, session_id=request.session_id)
-        self._report()
-        self._flush_soon(buffer)
-        self._wake()
-        return StoreReceipt(state=StoreState.BUFFERED, reason="waiting to be sent")
+        reason = "waiting to be sent" if kept.seq else "taken before"
+        return StoreReceipt(state=StoreState.BUFFERED, reason=reason)
 
     async def take_up(self) -> None:
         """Take over what lies there, say what will never be sent, and begin to send."""
@@ -128,6 +119,7 @@ class Bridge:
 
     async def finish(self, deadline: Deadline) -> None:
         """Send this session's entries while there is time, and bring the rest to the disk."""
+        self._late.write()
         if self._drain is not None and self._report():
             health = self._context.services.health
             if health.state != "ok":
@@ -166,6 +158,47 @@ class Bridge:
             self._folder = folder
         return self._folder
 
+    def _write(self, request: StoreRequest) -> Enqueued:
+        """Write an entry to disk, and have it sent.
+
+        Raises:
+            OSError: It cannot be written.
+            ValueError, TypeError, RecursionError: It is nothing that can be written.
+        """
+        buffer = self._own_buffer(request.session_id)
+        kept = buffer.enqueue(
+            Payload(
+                entry=request.entry.value,
+                session_id=request.session_id,
+                dataset=request.dataset,
+                url=self._context.services.mode.url,
+                captured_at=int(self._context.now() * 1000),
+                key=request.key,
+            )
+        )
+        if not kept.seq:
+            return kept
+        self._dropped(kept.dropped)
+        if self._context.services.health.state in {"ok", "unknown"}:
+            self._fresh.add(buffer.stem, kept.seq, request.session_id)
+        else:
+            self._context.record(Act.BUFFERED, session_id=request.session_id)
+        self._report()
+        self._flush_soon(buffer)
+        self._wake()
+        return kept
+
+    def _keep_late(self, request: StoreRequest) -> StoreReceipt:
+        if not self._late:
+            self._context.spawn(self._write_late(), lasting=True)
+        self._late.add(request)
+        self._report()
+        return StoreReceipt(state=StoreState.BUFFERED, reason="waiting to be written")
+
+    async def _write_late(self) -> None:
+        await self._late.until_written()
+        self._report()
+
     def _own_buffer(self, session_id: str) -> Buffer:
         buffer = self._opened().of(session_id)
         return self._own.setdefault(buffer.stem, buffer)
@@ -188,13 +221,13 @@ class Bridge:
 
     def _report(self) -> int:
         """Tell the host how many entries of this session wait."""
-        count = 0
+        late = count = len(self._late)
         for buffer in self._own.values():
             try:
                 count += buffer.count
             except OSError as error:
                 self._cannot(f"{buffer.path.name} is left alone", error)
-        self._context.report_waiting(count)
+        self._context.report_waiting(count, volatile=late)
         return count
 
     def _dropped(self, count: int) -> None:

@@ -7,6 +7,7 @@ kill does not need it, and `Buffer.flush` does it soon after, for power cuts.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -159,7 +160,7 @@ class Buffer:
             seq = state.marks.next_seq
             item = self._vault.wrap(seq, payload)
             if len(item.encoded) > self._limits.size:
-                raise OSError(f"an entry of {len(item.encoded)} bytes is too long to be kept")
+                raise OSError(errno.EMSGSIZE, "an entry is too long to be kept")
             self._urls[seq] = payload.url
             items = {**state.items, seq: item}
             dropped = self._overflow(items, seq)

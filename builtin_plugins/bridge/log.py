@@ -8,6 +8,7 @@ anywhere is a shorter log of the same story.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -130,7 +131,7 @@ class LogFile:
             size = os.fstat(descriptor).st_size
             if os.write(descriptor, data) < len(data):
                 os.ftruncate(descriptor, size)
-                raise OSError(f"no room for {len(data)} bytes in {self.path.name}")
+                raise OSError(errno.ENOSPC, f"no room for {len(data)} bytes in {self.path.name}")
             return size
         finally:
             os.close(descriptor)
