@@ -89,6 +89,8 @@ class MemoryAgent:
         lost = await self._host.close(deadline)
         if lost:
             print(f"{lost} captured entries could not be sent.")
+        elif self._host.waiting:
+            print(f"{self._host.waiting} captured entries wait on disk and are sent next time.")
 
     async def ask(self, prompt: str) -> str:
         """Answer one prompt.

@@ -408,16 +408,21 @@ async def test_sigterm_drains(environ, server, folder):
     assert not (folder / "socket").exists()
 
 
-async def test_sigterm_keeps_what_the_server_did_not_take(environ, server, folder):
+@pytest.mark.parametrize("blocked", ["bridge", ""])
+async def test_sigterm_keeps_what_the_server_did_not_take(environ, server, folder, blocked):
+    environ["COGNEE_HOOKS_DISABLE"] = blocked
     server.on(ENTRY, status(503))
     await turn(environ)
     pid = running(folder)["pid"]
     os.kill(pid, signal.SIGTERM)
     await until(lambda: not is_alive(pid))
-    assert list((folder / "journal").iterdir())
+    kept = folder / "journal" if blocked else folder.parent / "claude-code" / "bridge"
+    assert [*kept.glob("*.sealed"), *kept.glob("*.json")]
     server.on(ENTRY, status(200, {"status": "session_stored", "entry_id": "e"}))
     server.requests.clear()
     start(environ)
+    if not blocked:
+        await hook("SessionStart", payload("SessionStart.startup", session_id="s2"), environ)
     await until(lambda: answers(server) == ["answer 1"])
     await until(lambda: running(folder)["kept"] == 0)
 

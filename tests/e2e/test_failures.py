@@ -72,7 +72,7 @@ async def server() -> AsyncIterator[FakeServer]:
         yield made
 
 
-async def run(event: str, url: str, *, recall_ms: int = 9000, **changes: object):
+async def run(event: str, url: str, *, recall_ms: int = 9000, blocked: str = "", **changes: object):
     return await command(
         "run",
         "claude-code",
@@ -81,6 +81,7 @@ async def run(event: str, url: str, *, recall_ms: int = 9000, **changes: object)
         COGNEE_BASE_URL=url,
         COGNEE_API_KEY="key",
         COGNEE_RECALL_TIMEOUT_MS=str(recall_ms),
+        COGNEE_HOOKS_DISABLE=blocked,
     )
 
 
@@ -125,7 +126,7 @@ async def test_every_other_event_ends_in_time_and_in_silence(server, failure, ev
 
 
 async def test_an_entry_that_cannot_be_sent_is_reported_to_the_person():
-    done = await run("PostToolUse", CLOSED)
+    done = await run("PostToolUse", CLOSED, blocked="bridge")
     assert "1 captured entries could not be sent" in done.err
     assert "cognee-hooks doctor" in done.err
 

@@ -124,7 +124,8 @@ async def test_without_a_server_the_model_gets_one_line_and_the_end_keeps_its_de
     assert time.monotonic() - started < example.CLOSE_SECONDS + PATIENCE
     line = model.given[0][0]["content"]
     assert line == "=== Cognee memory: recall skipped (server unreachable) ==="
-    assert "2 captured entries could not be sent." in capsys.readouterr().out
+    assert host.waiting == 2
+    assert "2 captured entries wait on disk" in capsys.readouterr().out
 
 
 @pytest.mark.expects_faults

@@ -186,6 +186,8 @@ async def _cognee(connection: Connection, request: Request) -> None:
         await connection.answer(200, good[request.path])
     elif request.path == "/api/v1/auth/me":
         await connection.answer(401, {"detail": "Unauthorized"})
+    elif request.path.startswith("/api/v1/sessions/"):
+        await connection.answer(404, {"detail": "session not found"})
     else:
         await connection.answer(404, {"detail": "Not Found"})
 
