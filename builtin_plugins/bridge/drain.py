@@ -42,6 +42,7 @@ class _Round:
 
     progressed: bool = False
     stopped: bool = False
+    asked_to_wait: bool = False
     blocked: set[str] = field(default_factory=set)
     until: float = 0.0
     left_over: bool = False
@@ -88,6 +89,7 @@ class Drain:
         self._woken = asyncio.Event()
         self._listening = True
         self._ending = False
+        self._pause = pacing.first
         self._held: dict[str, Buffer] = {}
         self.running = False
         """Whether `run` goes on, or is about to."""
@@ -99,19 +101,20 @@ class Drain:
 
     def server_works(self) -> None:
         """Try again, since the server is back."""
+        self._pause = self._pacing.first
         self._woken.set()
 
     async def run(self) -> None:
         """Send whenever there is something to send, until cancelled."""
-        pause = self._pacing.first
         try:
             while True:
                 self._woken.clear()
                 async with self._busy:
                     done = await self._round(Deadline.after(self._pacing.round))
-                pause = self._pacing.first if done.progressed else pause
+                pause = self._pause = self._pacing.first if done.progressed else self._pause
+                if not done.asked_to_wait:
+                    self._pause = min(pause * 2, self._pacing.longest)
                 await self._rest(done, pause)
-                pause = min(pause * 2, self._pacing.longest)
         finally:
             self.running = False
             self._release(everything=True)
@@ -150,6 +153,7 @@ class Drain:
                     break
                 if not await self._server_ready(deadline):
                     done.stopped = True
+                    done.asked_to_wait = self._health.retry_in > 0
                     break
                 buffer = self._next(done, others)
                 if buffer is None:

@@ -116,7 +116,7 @@ class World:
         self._hooks = 0
         self._unwritten: list[tuple[Script, Step]] = []
         self._daemon_ended = False
-        self._had_limit = False
+        self._full_periods = 0
         self._visits = self._left = 0
         self._go_on = asyncio.Event()
         self._go_on.set()
@@ -193,7 +193,7 @@ class World:
             step: The event.
             kill_after: Seconds after which the hook is killed.
         """
-        room = self.file_bytes
+        periods = self._full_periods
         process = await self._run(*argv(step.event), payload=json.dumps(step.payload).encode())
         step.pid = process.pid
         if kill_after is not None:
@@ -209,12 +209,12 @@ class World:
         self.note(f"{script.conversation} {step.event} {short(step.entry)} pid {process.pid}")
         if kill_after is None:
             assert (process.returncode, err) == (0, b""), (out, err)
-        if min(self.file_bytes, room) != UNLIMITED:
+        if self.file_bytes != UNLIMITED or self._full_periods != periods:
             # It is in the daemon's memory, and nowhere if there was no daemon.
             self._unwritten.append((script, step))
             if await self.ask() is None:
                 script.doubt(step)
-        if self._had_limit:
+        if self._full_periods:
             # A daemon that was just being started then has taken the limit over.
             self.limit_files(self.file_bytes)
         return out.decode()
@@ -306,7 +306,7 @@ class World:
         what was written before as it is: what a full disk does, with another error number.
         """
         self.file_bytes = size
-        self._had_limit = True
+        self._full_periods += size != UNLIMITED
         for pid in self.daemons():
             with suppress(OSError):
                 resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, UNLIMITED))

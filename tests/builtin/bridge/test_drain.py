@@ -219,6 +219,30 @@ async def test_a_server_that_asked_to_be_left_alone_is(drain_of, own, server, he
         await until(lambda: server.stored)
 
 
+async def test_what_a_server_asks_for_makes_no_later_pause_longer(drain_of, own, server, health):
+    own.enqueue(payload(1))
+    health.retry_in = 0.001
+    # Were the pauses doubled, the sixth of them would be longer than the test.
+    drain = drain_of(Pacing(first=0.05, longest=1000, after_change=0.001, round=5))
+    async with running(drain):
+        await until(lambda: health.waited > 6)
+        health.retry_in = 0.0
+        async with asyncio.timeout(1.0):
+            await until(lambda: server.stored)
+
+
+async def test_pauses_begin_anew_when_the_server_is_back(drain_of, own, server):
+    own.enqueue(payload(1))
+    server.answers += [failing(K.REFUSED)] * 4
+    drain = drain_of(Pacing(first=0.5, longest=1000, after_change=0.001, round=5))
+    async with running(drain):
+        for refused in range(1, 4):
+            await until(lambda: server.calls.count("entry") == refused)  # noqa: B023 - at once
+            drain.server_works()
+        async with asyncio.timeout(2.5):  # the fifth pause of doubled ones is as long as eight
+            await until(lambda: server.stored)
+
+
 async def test_a_head_in_doubt_is_tried_when_its_time_has_come(drain_of, own, server, context):
     # The pause is endless, so it is the moment of the head that wakes the loop.
     context.now = asyncio.get_running_loop().time
