@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from builtin_plugins.bridge.backoff import resting_until
-from builtin_plugins.bridge.envelope import EnvelopeFile, Signature, ending, signature
+from builtin_plugins.bridge.envelope import EnvelopeFile, Signature, ending, flush, signature
 from builtin_plugins.bridge.items import Enqueued, Head, Item, Payload, Vault, key_digest
 from builtin_plugins.bridge.log import MAX_WASTE, Left, LogFile, entry_line, read_trusted
 from builtin_plugins.bridge.marks import Attempt, Tail
@@ -257,12 +256,7 @@ class Buffer:
     def flush(self) -> None:
         """Bring both files to the disk, for power cuts. May take long; not for the event loop."""
         for path in (self._log.path, self.path):
-            with suppress(OSError):
-                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
+            flush(path)
 
     def remove_traces(self) -> None:
         """Remove log and locks of a session of which nothing waits."""

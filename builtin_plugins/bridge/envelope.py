@@ -113,6 +113,16 @@ def signature(path: Path) -> Signature | None:
     return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
+def flush(path: Path) -> None:
+    """Bring a file to the disk, where there is one."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 class EnvelopeFile:
     """Writes one session's envelope. The caller holds the session's lock.
 
