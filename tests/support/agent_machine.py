@@ -138,7 +138,12 @@ class AgentMachine:
         )
 
     def improve(self, session_id: str) -> None:
-        """Make a session's entries memory of the dataset, as an idle or ended session's are."""
+        """Make a session's entries memory of the dataset, or wait while its own end does that."""
         body = {"dataset_name": self.dataset, "session_ids": [session_id]}
-        result = self.api.post("/api/v1/improve", json=body).raise_for_status().json()
-        assert result["status"] == "completed", result
+
+        def done() -> bool:
+            result = self.api.post("/api/v1/improve", json=body).raise_for_status().json()
+            assert result["status"] in {"completed", "skipped"}, result
+            return result["status"] == "completed"
+
+        wait_until(done, f"the improve of {session_id}", 120)
