@@ -72,11 +72,13 @@ class Journal:
         self._kept = self._sizes()
         self._bytes = sum(self._kept.values())
         self._done: deque[str] = deque(maxlen=_REMEMBERED)
+        # Worked on from the spool, since the disk has no room for them in the journal.
+        self._unmoved: dict[str, Path] = {}
         self._spool_time = -1
 
     def __len__(self) -> int:
         """Return how many events are kept."""
-        return len(self._kept)
+        return len(self._kept) + len(self._unmoved)
 
     def add(self, opening: Opening, payload: bytes) -> bool:
         """Keep an event.
@@ -86,16 +88,16 @@ class Journal:
             daemon may have taken after all.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: It cannot be written. It is new all the same, but only this time.
         """
         ident = opening.ident
-        if ident in self._kept or ident in self._done:
+        if ident in self._kept or ident in self._done or ident in self._unmoved:
             return False
-        # No flush to disk: it is the process that may be killed, and each event would wait for it.
-        sealed = self._sealer.seal(opening.kept() + payload, ident)
-        write_atomic(self._folder / f"{ident}{_SEALED}", sealed, durable=False)
-        self._kept[ident] = len(sealed)
-        self._bytes += len(sealed)
+        try:
+            self._write(opening, payload)
+        except OSError:
+            self._done.append(ident)
+            raise
         while len(self._kept) > 1 and (
             len(self._kept) > self._limit or self._bytes > self._max_bytes
         ):
@@ -108,8 +110,9 @@ class Journal:
         """Forget an event: nothing of it can be lost any more."""
         self._bytes -= self._kept.pop(ident, 0)
         self._done.append(ident)
+        path = self._unmoved.pop(ident, self._folder / f"{ident}{_SEALED}")
         with suppress(OSError):
-            (self._folder / f"{ident}{_SEALED}").unlink()
+            path.unlink()
 
     def begin_again(self, ident: str) -> bool:
         """Note that work begins on an event that was left behind.
@@ -158,8 +161,10 @@ class Journal:
     def spooled(self) -> Iterator[tuple[Opening, bytes]]:
         """Yield the events that clients left in the spool, oldest first, moved into the journal.
 
-        What cannot be moved yet stays there for the next time.
+        What the disk has no room for is worked on all the same, or later events would pass it; it
+        stays in the spool meanwhile.
         """
+        self._move_late()
         # Looked at with every event, so it has to be cheap.
         try:
             changed = self._spool.stat().st_mtime_ns
@@ -168,22 +173,13 @@ class Journal:
         if changed == self._spool_time and time.time_ns() - changed >= _SETTLED_NS:
             return
         for path in sorted(self._spool.glob(f"*{_SPOOLED}")):
-            try:
-                found = self._move(path)
-            except OSError as error:
-                _LOG.warning("%s and later ones stay in the spool: %s", path.name, error.strerror)
-                return
-            if found is not None:
+            if path not in self._unmoved.values() and (found := self._move(path)) is not None:
                 yield found
-        # Only now: the disk may be full, or whoever takes an event may fail.
+        # Only now: whoever takes an event may fail.
         self._spool_time = changed
 
     def _move(self, path: Path) -> tuple[Opening, bytes] | None:
-        """Move an event from the spool into the journal; None where it is none, or not new.
-
-        Raises:
-            OSError: The journal cannot be written.
-        """
+        """Move an event from the spool into the journal; None where it is none, or not new."""
         data = read_bytes(path, max_bytes=_LIMIT, private=True)
         if data is None:
             if os.path.lexists(path):  # else another request has just taken it
@@ -196,10 +192,36 @@ class Journal:
             with suppress(OSError):
                 path.rename(path.with_suffix(_ASIDE))
             return None
-        new = self.add(opening, payload)
+        try:
+            new = self.add(opening, payload)
+        except OSError as error:
+            _LOG.warning("%s stays in the spool: %s", path.name, error.strerror)
+            self._unmoved[opening.ident] = path
+            return opening, payload
         with suppress(OSError):
             path.unlink()
         return (opening, payload) if new else None
+
+    def _move_late(self) -> None:
+        """Move what had to stay in the spool, so that it comes before what follows it."""
+        for ident, path in list(self._unmoved.items()):
+            data = read_bytes(path, max_bytes=_LIMIT, private=True)
+            try:
+                self._write(*split_record(data or b""))
+            except BadRequest:
+                pass  # somebody has removed it
+            except OSError:
+                return
+            del self._unmoved[ident]
+            with suppress(OSError):
+                path.unlink()
+
+    def _write(self, opening: Opening, payload: bytes) -> None:
+        # No flush to disk: it is the process that may be killed, and each event would wait for it.
+        sealed = self._sealer.seal(opening.kept() + payload, opening.ident)
+        write_atomic(self._folder / f"{opening.ident}{_SEALED}", sealed, durable=False)
+        self._kept[opening.ident] = len(sealed)
+        self._bytes += len(sealed)
 
     def sweep(self) -> None:
         """Remove what writers that were killed never finished, and old files that are no events."""

@@ -17,7 +17,7 @@ SPAN = 0.7
 STANDSTILL = 2.5
 """Longest that a process stands still: longer than the client waits for the daemon, and the daemon
 for the server."""
-LATE = 1.2
+LATE = 1.0
 """Longest that a server stands still, and so takes to store what its client has given up."""
 
 Fault = Callable[[World, Random], Awaitable[None]]

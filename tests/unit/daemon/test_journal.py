@@ -255,7 +255,7 @@ def test_files_whose_names_are_not_ours_are_none_of_our_business(place, name, lo
     assert (place.journal / name).read_text() == "theirs"
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_behind(place, monkeypatch):
+def test_a_full_disk_is_told_once_for_an_event_and_leaves_nothing_behind(place, monkeypatch):
     journal = place.daemon()
     _fill_disk(monkeypatch)
     with pytest.raises(OSError, match="No space left"):
@@ -263,7 +263,9 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(place, monkeypatch):
     monkeypatch.undo()
     assert len(journal) == 0
     assert list(place.journal.iterdir()) == []
-    assert journal.add(event(1), b"{}")
+    # It is worked on from memory, so it is not new when a client brings it again.
+    assert not journal.add(event(1), b"{}")
+    assert journal.add(event(2), b"{}")
 
 
 def _fill_disk(monkeypatch) -> None:
@@ -418,17 +420,56 @@ def test_what_is_no_event_and_cannot_be_put_aside_hinders_nothing(place, monkeyp
     assert numbers(journal.spooled()) == [2]
 
 
-def test_on_a_full_disk_events_stay_in_the_spool_and_are_taken_up_later(place, monkeypatch, logged):
+def test_on_a_full_disk_events_of_the_spool_are_taken_up_once_and_stay_there(
+    place, monkeypatch, logged
+):
     journal = place.daemon()
     place.client(1)
     place.client(2)
     place.settle()
     with monkeypatch.context() as patch:
         _fill_disk(patch)
-        assert list(journal.spooled()) == []
-    assert len(list(place.spool.iterdir())) == 2
+        assert numbers(journal.spooled()) == [1, 2]
+        place.client(3)
+        place.settle()
+        assert numbers(journal.spooled()) == [3]
+        assert not journal.add(event(1), b"{}")
+    assert len(list(place.spool.iterdir())) == 3
+    assert len(journal) == 3
     assert "No space left" in logged.text
-    assert numbers(journal.spooled()) == [1, 2]
+    journal.discard(event(2).ident)
+    # Whoever comes after a kill finds what is not done with.
+    assert numbers(place.daemon().spooled()) == [1, 3]
+
+
+def test_an_event_that_had_to_stay_in_the_spool_comes_before_later_ones_after_a_kill(
+    place, monkeypatch
+):
+    journal = place.daemon()
+    place.client(1)
+    with monkeypatch.context() as patch:
+        _fill_disk(patch)
+        assert numbers(journal.spooled()) == [1]
+    assert list(journal.spooled()) == []
+    assert list(place.spool.iterdir()) == []
+    assert journal.add(event(2), b"{}")
+    assert numbers(place.daemon().pending()) == [1, 2]
+
+
+def test_an_event_that_stays_in_the_spool_and_is_gone_from_there_hinders_nothing(
+    place, monkeypatch
+):
+    journal = place.daemon()
+    place.client(1)
+    with monkeypatch.context() as patch:
+        _fill_disk(patch)
+        assert numbers(journal.spooled()) == [1]
+    for path in place.spool.iterdir():
+        path.unlink()
+    place.client(2)
+    place.settle()
+    assert numbers(journal.spooled()) == [2]
+    assert len(journal) == 1
 
 
 def test_an_event_that_cannot_be_removed_from_the_spool_counts_once(place, monkeypatch):
