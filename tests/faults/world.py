@@ -193,7 +193,7 @@ class World:
             step: The event.
             kill_after: Seconds after which the hook is killed.
         """
-        periods = self._full_periods
+        room, periods = self.file_bytes, self._full_periods
         process = await self._run(*argv(step.event), payload=json.dumps(step.payload).encode())
         step.pid = process.pid
         if kill_after is not None:
@@ -209,7 +209,7 @@ class World:
         self.note(f"{script.conversation} {step.event} {short(step.entry)} pid {process.pid}")
         if kill_after is None:
             assert (process.returncode, err) == (0, b""), (out, err)
-        if self.file_bytes != UNLIMITED or self._full_periods != periods:
+        if {room, self.file_bytes} != {UNLIMITED} or self._full_periods != periods:
             # It is in the daemon's memory, and nowhere if there was no daemon.
             self._unwritten.append((script, step))
             if await self.ask() is None:
