@@ -276,10 +276,15 @@ async def test_a_session_that_is_not_there_has_nothing(server, client):
     found = await client.session("s1", _soon())
     assert not found.exists
     assert not found.qas
-    with pytest.raises(ServerFailure) as caught:
-        await client.session("../../etc/passwd?x=1", _soon())
-    assert caught.value.kind is K.NOT_FOUND
+    assert not (await client.session("../../etc/passwd?x=1", _soon())).exists
     assert server.paths()[-1] == "/api/v1/sessions/------etc-passwd-x-1"
+
+
+async def test_a_server_that_shows_no_sessions_does_not_say_that_there_is_none(server, client):
+    server.on("/api/v1/sessions/s1", fake.status(404, {"detail": "Not Found"}))
+    with pytest.raises(ServerFailure) as caught:
+        await client.session("s1", _soon())
+    assert caught.value.kind is K.NOT_FOUND
 
 
 async def test_datasets_are_listed_and_made_under_a_name_that_every_route_takes(server, client):
