@@ -23,6 +23,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import DropReason
 from cognee_hooks.results import Act, CheckResult, StoreReceipt, StoreRequest, StoreState
 from cognee_hooks.services.crypto import Sealer
+from cognee_hooks.services.paths import QUARANTINE
 
 if TYPE_CHECKING:
     from cognee_hooks import PluginContext
@@ -97,7 +98,7 @@ class Bridge:
             self._context.say(
                 f"Cognee memory: {swept.entries} captured entries of {swept.sessions} sessions "
                 f"could not be sent for {self._settings.keep_days} days and were put aside in "
-                f"{folder.path / 'quarantine'}."
+                f"{folder.path / QUARANTINE}."
             )
         unreadable = 0
         for buffer in folder.waiting():

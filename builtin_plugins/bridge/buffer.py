@@ -20,7 +20,7 @@ from builtin_plugins.bridge.items import Enqueued, Head, Item, Payload, Vault, k
 from builtin_plugins.bridge.log import MAX_WASTE, Left, LogFile, entry_line, read_trusted
 from builtin_plugins.bridge.marks import Attempt, Tail
 from builtin_plugins.bridge.merge import State, merge
-from builtin_plugins.bridge.quarantine import count_aside, put_aside
+from builtin_plugins.bridge.quarantine import count_aside, path_aside, put_aside
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.crypto import Sealer, Unreadable
 from cognee_hooks.services.filelock import KernelLock
@@ -70,7 +70,7 @@ class Buffer:
     ) -> None:
         self.stem = stem
         self.path = folder / f"{stem}.json"
-        self.aside_path = folder / "quarantine" / f"{stem}.json"
+        self.aside_path = path_aside(folder, stem)
         self.drain_lock = KernelLock(folder / f"{stem}.drain")
         self._lock = KernelLock(folder / f"{stem}.lock")
         self._vault = Vault(sealer, stem)

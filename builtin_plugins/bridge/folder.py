@@ -14,6 +14,7 @@ from builtin_plugins.bridge.buffer import Buffer, Limits
 from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
+from cognee_hooks.services.paths import QUARANTINE
 from cognee_hooks.services.statefile import make_private_folder
 
 MAX_IN_MEMORY = 16
@@ -86,7 +87,7 @@ class BufferFolder:
 
     def aside(self) -> int:
         """Return how many entries were put aside, in all sessions."""
-        stems = (each.stem for each in self.path.glob("quarantine/*.json"))
+        stems = (each.stem for each in self.path.glob(f"{QUARANTINE}/*.json"))
         return sum(self._at(stem).aside for stem in stems if _STEM.fullmatch(stem))
 
     def sweep(self, keep_days: int) -> Swept:

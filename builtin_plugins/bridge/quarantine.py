@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builtin_plugins.bridge.items import Vault
+from cognee_hooks.services.paths import QUARANTINE
 from cognee_hooks.services.statefile import read_object, write_json
 
 MAX_ENTRIES = 200
@@ -16,6 +17,11 @@ MAX_BYTES = 4 * 1024 * 1024
 """The same in bytes."""
 
 _PART = "quarantine"
+
+
+def path_aside(folder: Path, stem: str) -> Path:
+    """Return the quarantine file of a session whose files lie in a folder."""
+    return folder / QUARANTINE / f"{stem}.json"
 
 
 def put_aside(path: Path, vault: Vault, records: Iterable[Mapping[str, Any]], now: int) -> int:

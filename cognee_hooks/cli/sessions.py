@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
-from cognee_hooks.cli.state import known_sessions, stem_of, waiting_files
+from cognee_hooks.cli.state import known_sessions, waiting_files
 from cognee_hooks.cli.words import ago, local
 from cognee_hooks.daemon import control
 from cognee_hooks.injection import one_line
 from cognee_hooks.results import Act
+from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
 from cognee_hooks.services.statefile import finite
@@ -70,7 +71,7 @@ def collect(environ: Mapping[str, str], now: float) -> list[dict[str, Any]]:
     }
     for live in _live(environ):
         session_id, agent = (one_line(str(live.get(name, ""))) for name in ("session_id", "agent"))
-        row = rows.setdefault(stem_of(session_id), _row(session_id, agent, 0))
+        row = rows.setdefault(session_file_stem(session_id), _row(session_id, agent, 0))
         told = live.get("waiting")
         row["live"] = True
         row["waiting"] = max(row["waiting"], told if type(told) is int else 0)

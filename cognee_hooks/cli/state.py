@@ -6,7 +6,6 @@ is named and passed over.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,12 +16,10 @@ from typing import Any
 from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.injection import one_line
 from cognee_hooks.services.ledger_file import LedgerFile, ledger_files
-from cognee_hooks.services.paths import Paths
+from cognee_hooks.services.paths import QUARANTINE, Paths
 from cognee_hooks.services.retry import backoff_window_ms
 from cognee_hooks.services.statefile import finite, read_json
 
-QUARANTINE = "quarantine"
-"""Folder, beside the entries that wait, of those that can never be sent."""
 MAX_FOLDERS = 100
 
 _SKEW_SECONDS = 5.0
@@ -77,11 +74,6 @@ class Waiting:
     oldest: float | None = None
     retry_at: float | None = None
     problem: str = ""
-
-
-def stem_of(session_id: str) -> str:
-    """Return what the names of a session's files begin with."""
-    return hashlib.sha1(session_id.encode(), usedforsecurity=False).hexdigest()
 
 
 def state_folders(environ: Mapping[str, str]) -> list[Paths]:

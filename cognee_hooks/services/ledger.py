@@ -96,7 +96,7 @@ class Ledger:
             with suppress(OSError):
                 if file.path.stat().st_mtime < limit:
                     file.path.unlink()
-                    file.path.with_name(f"{file.path.name}.1").unlink(missing_ok=True)
+                    file.older.unlink(missing_ok=True)
 
     def _file(self, session_id: str) -> LedgerFile:
         if session_id not in self._files:
@@ -105,9 +105,7 @@ class Ledger:
         return self._files[session_id]
 
     def _digest(self, data: bytes) -> str:
-        self._key = self._key or read_bytes(self._key_file, private=True) or b""
-        if not self._key:
-            return ""
-        # Not the key itself: what it seals must not depend on what else it is used for.
-        derived = hmac.digest(self._key, b"ledger", hashlib.sha256)
-        return hmac.digest(derived, data, hashlib.sha256).hex()[:_DIGEST]
+        if not self._key and (key := read_bytes(self._key_file, private=True)):
+            # Not the key itself: what it seals must not depend on what else it is used for.
+            self._key = hmac.digest(key, b"ledger", hashlib.sha256)
+        return hmac.digest(self._key, data, hashlib.sha256).hex()[:_DIGEST] if self._key else ""

@@ -7,7 +7,6 @@ long becomes ``<name>.1``, whose own predecessor goes; what it counted goes on i
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter
@@ -20,6 +19,7 @@ from typing import Any
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.results import Act
 from cognee_hooks.services.filelock import KernelLock
+from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.statefile import finite, read_bytes, write_atomic
 
 MAX_BYTES = 512 * 1024
@@ -85,8 +85,7 @@ class LedgerFile:
     @classmethod
     def of(cls, folder: Path, session_id: str, agent: str, began: float) -> LedgerFile:
         """Return the file of a session in a folder."""
-        name = hashlib.sha1(session_id.encode(), usedforsecurity=False).hexdigest()
-        path = folder / f"{name}{SUFFIX}"
+        path = folder / f"{session_file_stem(session_id)}{SUFFIX}"
         return cls(path, session_id=session_id, agent=agent, began=began)
 
     def append(self, row: Row) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Self
 
 APP = "cognee-hooks"
+QUARANTINE = "quarantine"
+"""Folder, beside the entries that wait, of those that can never be sent."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _FALLBACKS = {"config": ".config", "data": ".local/share", "log": ".local/state"}

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.statefile import read_object, write_json
 
 KEPT_SECONDS = 30 * 24 * 3600.0
@@ -36,9 +37,8 @@ class SessionState:
         """Return the state of ``plugin`` in the session; names are hashed and cannot escape."""
         if not session_id:
             return cls(None)
-        name = hashlib.sha1(session_id.encode(), usedforsecurity=False).hexdigest()
         part = hashlib.sha1(plugin.encode(), usedforsecurity=False).hexdigest()[:12]
-        return cls(folder / name / f"{part}.json")
+        return cls(folder / session_file_stem(session_id) / f"{part}.json")
 
     def read(self) -> dict[str, Any]:
         """Return the object; empty where there is none or the file is damaged."""

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from cognee_hooks.cli import main
-from cognee_hooks.cli.state import stem_of
 from cognee_hooks.daemon import control
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
+from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import Paths
 
 KEYS = {
@@ -47,7 +47,7 @@ def record(agent: str, session_id: str, *acts: Act) -> None:
 
 
 def buffer(agent: str, session_id: str, count: int) -> None:
-    path = Paths.of(os.environ, agent).bridge_dir / f"{stem_of(session_id)}.json"
+    path = Paths.of(os.environ, agent).bridge_dir / f"{session_file_stem(session_id)}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     entries = [{"sealed": "x", "seq": each, "_buffered_at": 1} for each in range(count)]
     path.write_text(json.dumps({"entries": entries}))
@@ -108,7 +108,7 @@ def test_the_latest_come_first_and_no_more_than_asked_for(capsys):
     for number in range(4):
         record("pi", f"pi_{number}", Act.CAPTURED)
         folder = Paths.of(os.environ, "pi").ledger_dir
-        os.utime(folder / f"{stem_of(f'pi_{number}')}.jsonl", (number + 1, number + 1))
+        os.utime(folder / f"{session_file_stem(f'pi_{number}')}.jsonl", (number + 1, number + 1))
     assert [row["session_id"] for row in rows(capsys, "-n", "2")] == ["pi_3", "pi_2"]
     assert rows(capsys, "-n", "-1") == []
 

@@ -13,12 +13,12 @@ from cognee_hooks.cli.state import (
     known_sessions,
     quarantined_files,
     state_folders,
-    stem_of,
     waiting_files,
 )
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.ledger_file import LedgerFile
+from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import Paths
 
 NOW = 1_750_000_000.0
@@ -30,7 +30,7 @@ def environ(isolated_environment):
 
 
 def put(environ, agent: str, session_id: str, content: object, folder: str = "") -> Path:
-    path = Paths.of(environ, agent).bridge_dir / folder / f"{stem_of(session_id)}.json"
+    path = Paths.of(environ, agent).bridge_dir / folder / f"{session_file_stem(session_id)}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return path

@@ -11,11 +11,11 @@ import pytest
 
 from cognee_hooks.cli import main
 from cognee_hooks.cli import status as command
-from cognee_hooks.cli.state import stem_of
 from cognee_hooks.cli.status import bare
 from cognee_hooks.daemon import control
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
+from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import Paths
 
 CLOSED = "http://127.0.0.1:9"
@@ -36,7 +36,7 @@ def daemon(monkeypatch):
 
 
 def put(session_id: str, content: object, folder: str = "") -> str:
-    path = Paths.of(os.environ, "pi").bridge_dir / folder / f"{stem_of(session_id)}.json"
+    path = Paths.of(os.environ, "pi").bridge_dir / folder / f"{session_file_stem(session_id)}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return str(path)
