@@ -97,12 +97,26 @@ def dataset_name(spec: str) -> str:
     return f"{_PREFIX}{tail}-{_digest(spec)[:_DATASET_DIGITS]}"
 
 
-def repository_of(spec: str, cwd: str) -> Repository:
+def located(path: str, cwd: str, home: Path) -> Path:
+    """Return the folder that a person means by a path.
+
+    Args:
+        path: Relative to ``cwd``, absolute, or beginning with ``~``; "" is ``cwd`` itself.
+        cwd: Working directory of the session.
+        home: The person's home folder.
+    """
+    if path == "~" or path.startswith("~/"):
+        return home / path[2:]
+    return Path(cwd or ".", path or ".")
+
+
+def repository_of(spec: str, cwd: str, home: Path) -> Repository:
     """Find out which repository a person means.
 
     Args:
-        spec: A path, relative to ``cwd`` or absolute, or a git URL.
+        spec: A path as `located` takes it, or a git URL.
         cwd: Working directory of the session.
+        home: The person's home folder.
 
     Raises:
         UsageError: It is no folder of this machine and no URL that the server clones (W26).
@@ -111,7 +125,7 @@ def repository_of(spec: str, cwd: str) -> Repository:
     if is_remote(spec):
         _refuse_credentials(spec)
         return Repository(canonical(spec), remote=True)
-    folder = Path(cwd or ".", spec or ".").expanduser()
+    folder = located(spec, cwd, home)
     if folder.is_dir():
         return Repository(canonical(str(folder)), remote=False)
     if _OTHER_URL.match(spec) or _SCP.match(spec) or _BARE_HOST.fullmatch(spec):

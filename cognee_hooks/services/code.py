@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import text_of
+from cognee_hooks.services.improve import moment
 from cognee_hooks.services.names import safe_dataset_name
 from cognee_hooks.services.outcome import error_text, one_line
 from cognee_hooks.services.wire import SMALL_BODY, Call
@@ -61,10 +62,12 @@ class PipelineRow:
     Attributes:
         run_id: Which run.
         state: How far it was then.
+        at: When the row was made, in epoch seconds of the server; 0.0 where it does not say.
     """
 
     run_id: str
     state: PipelineState
+    at: float = 0.0
 
 
 def code_call(repository: str, dataset: str, *, vectors: bool) -> Call:
@@ -132,7 +135,11 @@ def read_pipeline_rows(document: object, pipeline: str) -> list[PipelineRow] | N
     if not isinstance(document, list):
         return None
     return [
-        PipelineRow(text_of(row, "pipeline_run_id"), PipelineState.of(text_of(row, "status")))
+        PipelineRow(
+            text_of(row, "pipeline_run_id"),
+            PipelineState.of(text_of(row, "status")),
+            moment(text_of(row, "created_at")),
+        )
         for row in document[:_MOST_ROWS]
         if isinstance(row, Mapping) and text_of(row, "pipeline_name") == pipeline
     ]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,22 +90,23 @@ def test_what_is_remote(spec):
 def test_w26_an_address_that_the_server_cannot_clone_is_no_path(spec, tmp_path):
     assert not is_remote(spec)
     with pytest.raises(UsageError, match="no address that the server can clone"):
-        repository_of(spec, str(tmp_path))
+        repository_of(spec, str(tmp_path), tmp_path)
 
 
 def test_w26_what_is_not_there_is_refused(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match="there is no folder"):
-        repository_of("absent", str(tmp_path))
+        repository_of("absent", str(tmp_path), tmp_path)
     with pytest.raises(UsageError, match="is a file"):
-        repository_of("file", str(tmp_path))
+        repository_of("file", str(tmp_path), tmp_path)
 
 
 def test_a_spec_is_relative_to_the_sessions_folder(tmp_path):
     (tmp_path / "sub").mkdir()
-    assert repository_of("sub", str(tmp_path)).spec == str(tmp_path / "sub")
-    assert repository_of("", str(tmp_path)).spec == str(tmp_path)
-    assert repository_of("HTTPS://h/o/r.git", "").spec == "https://h/o/r"
+    assert repository_of("sub", str(tmp_path), tmp_path).spec == str(tmp_path / "sub")
+    assert repository_of("", str(tmp_path), tmp_path).spec == str(tmp_path)
+    assert repository_of("~/sub", "/", tmp_path).spec == str(tmp_path / "sub")
+    assert repository_of("HTTPS://h/o/r.git", "", tmp_path).spec == "https://h/o/r"
 
 
 @pytest.mark.parametrize(
@@ -111,4 +114,4 @@ def test_a_spec_is_relative_to_the_sessions_folder(tmp_path):
 )
 def test_an_address_with_credentials_is_refused(url):
     with pytest.raises(UsageError):
-        repository_of(url, "")
+        repository_of(url, "", Path("/home/dev"))
