@@ -124,10 +124,8 @@ class Indexer:
             if known is not None:
                 self._records.write(known.failed(str(failure), context.now()))
             raise
-        record = Record(
-            base_url=context.services.mode.url,
-            repository=repository,
-            dataset=name,
+        record = replace(
+            self._new_record(repository, name),
             dataset_id=taken.dataset_id,
             index_vectors=vectors,
             fingerprint=print_before,
@@ -180,12 +178,12 @@ class Indexer:
 
     def failed(self, repository: Repository, why: str) -> None:
         """Keep that a repository could not be submitted, so that it is not tried all the time."""
-        known = self._records.read(repository) or Record(
-            base_url=self._context.services.mode.url,
-            repository=repository,
-            dataset=repository.dataset,
-        )
-        self._records.write(replace(known).failed(why, self._context.now()))
+        known = self._records.read(repository) or self._new_record(repository, repository.dataset)
+        self._records.write(known.failed(why, self._context.now()))
+
+    def _new_record(self, repository: Repository, dataset: str) -> Record:
+        url = self._context.services.mode.url
+        return Record(base_url=url, repository=repository, dataset=dataset)
 
     async def _dataset_id(self, name: str, known: Record | None) -> str:
         if known is not None and known.dataset == name and known.dataset_id:

@@ -20,6 +20,8 @@ from cognee_hooks.services.client import DatasetRef
 LANE = "code"
 SECONDS = 2.0
 """Longest that a prompt waits for facts about code."""
+WARM_UP_SECONDS = 10.0
+WARM_UP_NAME = "main"
 FACTS = 5
 LINE_BYTES = 400
 
@@ -65,6 +67,17 @@ class CodeLane:
         lines = [line for facts in found for line in facts]
         return choose(list(dict.fromkeys(lines)), self._max_chars)
 
+    async def warm_up(self, cwd: str) -> None:
+        """Have the server open the graph, which takes it seconds the first time."""
+        record = self._records.around(cwd)
+        if record is None or not record.last_index_at or record.pending:
+            return
+        deadline = Deadline.after(WARM_UP_SECONDS, self._context.clock)
+        try:
+            await self._ask({"name": WARM_UP_NAME}, WARM_UP_NAME, record, deadline)
+        except (ServerFailure, RedactionFailed):
+            return
+
     async def _look_up(
         self, name: str, prompt: str, record: Record, deadline: Deadline
     ) -> list[str]:
@@ -74,8 +87,11 @@ class CodeLane:
                 items = await self._ask(arguments, prompt, record, deadline)
                 if facts := [line for item in items for line in _lines(item, name)]:
                     return facts[:FACTS]
-        except (ServerFailure, RedactionFailed) as failure:
-            self._context.log.debug("no facts about code: %s", type(failure).__name__)
+        except ServerFailure as failure:
+            self._records.lost(record, failure)
+            self._context.log.debug("no facts about code: %s", failure.kind.value)
+        except RedactionFailed:
+            return []
         return []
 
     async def _ask(
@@ -98,6 +114,8 @@ def ways(name: str) -> list[dict[str, str]]:
     """Return the arguments with which a name is looked up, the most exact first.
 
     The graph calls things ``folder/module.Class.method`` and files by their path in the repository.
+    Symbols are asked for before anything else, because findings about a much-used symbol would
+    crowd it out.
     """
     name = _LINE_NUMBER.sub("", name)
     if is_path(name):
@@ -108,7 +126,10 @@ def ways(name: str) -> list[dict[str, str]]:
         dotted = dotted.removeprefix(own)
     last = dotted.rpartition(".")[2]
     tries = [dotted, last] if len(last) >= _SHORTEST_PART else [dotted]
-    return [{"name": each} for each in dict.fromkeys(tries)]
+    found: list[dict[str, str]] = []
+    for each in dict.fromkeys(tries):
+        found += [{"name": each, "kind": "symbol"}, {"name": each}]
+    return found
 
 
 def _lines(item: RecallItem, name: str) -> list[str]:

@@ -110,7 +110,7 @@ OPERATIONS: Mapping[str, Operation] = {
 }
 
 _SUBJECTS = ("name", "start", "source", "text", "question", "file")
-_LISTS = frozenset({"targets"})
+_LISTS = frozenset({"targets", "names", "seeds"})
 _NUMBERS = frozenset({"limit", "max_depth", "offset"})
 _SIMILAR = {
     "name": ("start", "source", "seed"),
@@ -209,11 +209,11 @@ def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
                 given[name] = number
         elif isinstance(value, str) and value.strip():
             text = value.strip()[:_LONGEST]
-            given[name] = _as_list(text) if name in _LISTS else text
+            given[name] = [text] if name in _LISTS else text
         elif isinstance(value, (list, tuple)):
             texts = [each.strip()[:_LONGEST] for each in value if isinstance(each, str)]
-            if any(texts):
-                given[name] = [each for each in texts if each][:_MOST_NAMES]
+            if texts := [each for each in texts if each][:_MOST_NAMES]:
+                given[name] = texts if name in _LISTS else texts[0]
     return given
 
 
@@ -255,5 +255,7 @@ def arguments_of(text: str) -> dict[str, Any]:
             '{"operation": "explore", "name": "PaymentService"}'
         ) from None
     if isinstance(found, dict) and isinstance(found.get("operation"), str):
-        return found
+        # In the server's own spelling this is a repository's name in the graph, no place of ours.
+        named = found["operation"] == "delta" and "/" not in str(found.get("repo", "/"))
+        return {**found, "name": found["repo"], "repo": ""} if named else found
     return {"seed": text}

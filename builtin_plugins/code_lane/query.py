@@ -24,6 +24,7 @@ from cognee_hooks.services.names import safe_dataset_name
 
 DEFAULT_TOP_K = 10
 CANDIDATES = 8
+INDEX_STATE = "index state"
 _RESOLVING = frozenset({"explore", "traverse", "find_path", "impact_analysis", "neighbors"})
 """Operations that answer nothing at all for a name that several things have."""
 
@@ -77,26 +78,37 @@ class Asker:
         top_k = arguments.get("top_k")
         count = top_k if isinstance(top_k, int) and 0 < top_k <= 100 else DEFAULT_TOP_K  # noqa: PLR2004
         try:
-            items = await self._ask(question, target.dataset, count, deadline)
-            if not items and question.operation in _RESOLVING:
-                full = await self._with_full_names(question, target.dataset, deadline)
-                if full is not None:
-                    items = await self._ask(full, target.dataset, count, deadline)
-            rendered = render_items(item for item in items if has_data(item))
-            lines = [line for each in rendered for line in each.lines]
-            if lines:
-                title = next((each.title for each in rendered if each.title), "")
-                title = title or texts.title(question, target.dataset.name)
-                return joined(title, [*lines, *texts.state_of(target.record)])
-            # What is empty may still say something: no path, no dependents.
-            said = next((each.empty for each in render_items(items) if each.empty), "")
-            return said or await self._nothing(question, target, deadline)
+            return await self._found(question, target, count, deadline)
         except RedactionFailed:
             return texts.NOT_REDACTED
         except ServerFailure as failure:
-            if failure.kind is FailureKind.NO_MEMORY:
+            known = target.record if target.how == INDEX_STATE else None
+            if known is not None:
+                self._records.lost(known, failure)
+            # By its id a dataset that is gone is told as one that is out of reach.
+            if failure.kind is FailureKind.NO_MEMORY or (
+                known is not None and failure.kind is FailureKind.FORBIDDEN
+            ):
                 return await self._no_dataset(target, deadline)
             return texts.failure("Code query", failure)
+
+    async def _found(
+        self, question: Question, target: Target, count: int, deadline: Deadline
+    ) -> str:
+        items = await self._ask(question, target.dataset, count, deadline)
+        if not items and question.operation in _RESOLVING:
+            full = await self._with_full_names(question, target.dataset, deadline)
+            if full is not None:
+                items = await self._ask(full, target.dataset, count, deadline)
+        rendered = render_items(item for item in items if has_data(item))
+        lines = [line for each in rendered for line in each.lines]
+        if lines:
+            title = next((each.title for each in rendered if each.title), "")
+            title = title or texts.title(question, target.dataset.name)
+            return joined(title, [*texts.state_of(target.record), *lines])
+        # What is empty may still say something: no path, no dependents.
+        said = next((each.empty for each in render_items(items) if each.empty), "")
+        return said or await self._nothing(question, target, deadline)
 
     async def _ask(
         self, question: Question, dataset: DatasetRef, count: int, deadline: Deadline
@@ -174,7 +186,7 @@ class Asker:
         record = self._records.around(folder)
         if record is not None and record.last_index_at:
             ref = DatasetRef(record.dataset, record.dataset_id)
-            return Target(ref, "index state", record)
+            return Target(ref, INDEX_STATE, record)
         root = await self._git.repository_root(Path(folder), deadline)
         if root is None:
             raise UsageError(texts.no_repository(folder))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from builtin_plugins.code_lane.record import Record
 from builtin_plugins.code_lane.repository import Repository
+from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.statefile import LockFile, read_object, write_json
 
 MAX_BYTES = 100_000
@@ -70,6 +71,16 @@ class Records:
             write_json(path, record.to_json(), durable=False)
         except (OSError, ValueError) as error:
             self._log.warning("state of a repository not saved: %s", type(error).__name__)
+
+    def lost(self, record: Record, failure: ServerFailure) -> None:
+        """Forget a record whose dataset a question found to be gone (W33).
+
+        While it is being indexed its dataset may not be there yet.
+        """
+        gone = failure.kind in {FailureKind.NO_MEMORY, FailureKind.FORBIDDEN}
+        if gone and not record.pending:
+            with suppress(OSError):
+                (self._folder / record.repository.file_name).unlink()
 
     def lock(self, repository: Repository) -> LockFile:
         """Return the lock that lets one process at a time submit a repository unasked."""

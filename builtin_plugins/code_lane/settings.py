@@ -46,7 +46,7 @@ class CodeLaneSettings:
         "or always (larger ones too).",
     )
     max_files: int = option(
-        default=200,
+        default=100,
         env="COGNEE_CODE_AUTOINDEX_MAX_FILES",
         minimum=1,
         help="Source files of the largest repository that auto indexes.",

@@ -8,6 +8,7 @@ from builtin_plugins.code_lane.lane import ways
 from cognee_hooks.errors import FailureKind
 from tests.support.code_session import UUID
 from tests.support.scripted import RECALL
+from tests.support.waiting import until
 
 FACT = {"name": "src/pay.PaymentService.process_refund", "file": "src/pay.py", "line": 9}
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -42,6 +43,7 @@ async def test_the_question_names_identifier_dataset_and_redacted_prompt(indexed
     assert body["code_query"] == {
         "operation": "query_facts",
         "name": "process_refund",
+        "kind": "symbol",
         "limit": 5,
     }
     assert body["dataset_ids"] == [UUID]
@@ -87,16 +89,36 @@ async def test_two_names_are_looked_up_and_what_is_called_exactly_so_comes_first
 @pytest.mark.parametrize(
     ("name", "tried"),
     [
-        ("process_refund", [{"name": "process_refund"}]),
-        ("src/pay.py:10", [{"file": "src/pay.py"}, {"name": "src/pay."}]),
-        ("./pay.py", [{"file": "pay.py"}, {"name": "pay."}]),
-        ("self.client.recall", [{"name": "client.recall"}, {"name": "recall"}]),
-        ("Ledger::find", [{"name": "Ledger.find"}, {"name": "find"}]),
-        ("foo.bar", [{"name": "foo.bar"}]),
+        ("process_refund", ["process_refund"]),
+        ("self.client.recall", ["client.recall", "recall"]),
+        ("Ledger::find", ["Ledger.find", "find"]),
+        ("foo.bar", ["foo.bar"]),
     ],
 )
-def test_a_name_is_looked_up_in_each_way_that_the_graph_may_know_it(name, tried):
+def test_a_name_is_looked_up_among_symbols_and_then_among_all_facts(name, tried):
+    expected = [[{"name": each, "kind": "symbol"}, {"name": each}] for each in tried]
+    assert ways(name) == [each for pair in expected for each in pair]
+
+
+@pytest.mark.parametrize(
+    ("name", "tried"),
+    [
+        ("src/pay.py:10", [{"file": "src/pay.py"}, {"name": "src/pay."}]),
+        ("./pay.py", [{"file": "pay.py"}, {"name": "pay."}]),
+    ],
+)
+def test_a_file_is_looked_up_by_its_path_and_then_as_a_module(name, tried):
     assert ways(name) == tried
+
+
+async def test_the_graph_is_opened_before_the_first_prompt(session):
+    made = await session()
+    await made.index("--wait 5")
+    await made.begin()
+    await until(lambda: made.client.questions, "a first question")
+    made.fails(RECALL, FailureKind.TIMED_OUT)
+    lane = made.host.registry.manager.get_plugin("code_lane")._lane
+    await lane.warm_up(str(made.cwd))
 
 
 async def test_a_second_way_is_tried_where_the_first_finds_nothing(indexed):

@@ -94,6 +94,17 @@ def test_keys_that_an_operation_does_not_read_are_replaced_by_those_that_it_does
     assert query == {"operation": "subgraph", "seeds": ["a"], "depth": 2}
 
 
+def test_of_a_list_where_one_name_is_wanted_the_first_counts():
+    question = question_of({"operation": "explore", "name": ["a", "b"], "direction": ["both"]})
+    assert question.code_query == {"operation": "explore", "name": "a", "direction": "both"}
+
+
+def test_the_servers_own_spelling_of_a_delta_is_understood():
+    question = question_of(arguments_of('{"operation": "delta", "repo": "shop"}'))
+    assert question.seed == "shop"
+    assert question.code_query == {"operation": "delta", "name": "shop"}
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=30),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),

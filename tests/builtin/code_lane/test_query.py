@@ -151,3 +151,35 @@ async def test_the_command_asks_like_the_tool(session):
     assert (bodies(made)[-1]["datasets"], bodies(made)[-1]["top_k"]) == (["my-code"], 3)
     assert (await made.code('{"operation"')).startswith("⚠ this looks like an operation in JSON")
     assert (await made.code("")).startswith("⚠ Provide a seed")
+
+
+@pytest.mark.parametrize("kind", [K.FORBIDDEN, K.NO_MEMORY])
+async def test_w33_a_dataset_that_is_gone_is_forgotten(session, kind):
+    made = await session()
+    await made.index("--wait 5")
+    made.fails(RECALL, kind)
+    assert (await made.ask(seed="X")).startswith("There is no dataset 'codebase-shop-")
+    assert made.record is None
+
+
+async def test_w33_a_prompt_finds_out_too_but_not_while_it_is_being_indexed(session):
+    made = await session()
+    made.client.ends = "DATASET_PROCESSING_STARTED"
+    await made.index()
+    made.fails(RECALL, K.NO_MEMORY)
+    await made.host.registered.lanes["code"].search("what does process_refund do?")
+    assert made.record.pending
+    made.client.run("DATASET_PROCESSING_COMPLETED")
+    await made.index("--wait 5")
+    made.client.ends = "DATASET_PROCESSING_COMPLETED"
+    await made.index("--wait 5")
+    await made.host.registered.lanes["code"].search("what does process_refund do?")
+    assert made.record is None
+
+
+async def test_a_failure_with_another_dataset_forgets_nothing(session):
+    made = await session()
+    await made.index("--wait 5")
+    made.fails(RECALL, K.FORBIDDEN)
+    assert "⚠" in await made.ask(seed="X", dataset="other")
+    assert made.record is not None

@@ -7,6 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
+import httpx
 import pytest
 
 from builtin_plugins.code_lane.follow import Ending, Follower, look_before
@@ -144,6 +145,20 @@ async def test_a_session_indexes_its_repository_and_keeps_it_fresh(
     while "new folder" not in await ask(host, operation="query_facts", name="freshly_added"):
         assert not limit.expired
         await asyncio.sleep(0.5)
+
+
+async def test_w33_a_graph_that_was_forgotten_is_not_asked_any_more(
+    host: Host, server: Server, repository: Path
+):
+    await index(host)
+    records = list(host.paths.code_dir.glob("*/*.json"))
+    dataset = json.loads(records[0].read_text())["dataset"]
+    async with httpx.AsyncClient(headers={"X-Api-Key": server.key}, timeout=60) as api:
+        url = f"{server.url}/api/v1/forget"
+        assert (await api.post(url, json={"dataset": dataset})).status_code == 200
+    gone = await ask(host, operation="query_facts", name="process_refund")
+    assert gone.startswith(f"There is no dataset '{dataset}'"), gone
+    assert [each for each in records if each.exists()] == []
 
 
 async def test_what_never_becomes_a_graph_is_told_from_what_will(host: Host, repository: Path):
