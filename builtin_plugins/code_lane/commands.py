@@ -11,7 +11,7 @@ from typing import Any
 from builtin_plugins.code_lane import texts
 from builtin_plugins.code_lane.follow import Ending
 from builtin_plugins.code_lane.indexer import Indexer, Submitted
-from builtin_plugins.code_lane.keeper import FOLLOW_SECONDS, Keeper
+from builtin_plugins.code_lane.keeper import Keeper
 from builtin_plugins.code_lane.operations import arguments_of
 from builtin_plugins.code_lane.query import Asker
 from builtin_plugins.code_lane.repository import Repository, is_remote, located, repository_of
@@ -146,11 +146,8 @@ class Commands:
     async def _wait(self, done: Submitted, seconds: float | None) -> Ending | None:
         ending = None if seconds is None else await self._indexer.finish(done, seconds)
         if ending not in {Ending.COMPLETED, Ending.ERRORED}:
-            self._context.spawn(self._finish_later(done), lasting=True)
+            self._context.spawn(self._indexer.follow(done), lasting=True)
         return ending
-
-    async def _finish_later(self, done: Submitted) -> None:
-        await self._indexer.finish(done, FOLLOW_SECONDS)
 
     async def _count(self, repository: Repository) -> int:
         if repository.remote:

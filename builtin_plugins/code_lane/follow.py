@@ -17,7 +17,7 @@ from cognee_hooks.services.api import ServerApi
 from cognee_hooks.services.code import PipelineState
 
 FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 5.0
+LONGEST_PAUSE = 20.0
 REQUEST_SECONDS = 10.0
 """Longest that one look is waited for; a server at work answers late."""
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 FINGERPRINT_SECONDS = 10.0
 LOOK_SECONDS = 10.0
 """Longest that looking at what is there before a submission is waited for."""
+UNSEEN_SECONDS = 600.0
+"""How long a run may wait in the server's line before it counts as come to nothing."""
+FOLLOW_SECONDS = 3600.0
+UNSEEN = "the server shows no sign of the run; it may not see this folder"
 _CLOCK_SLACK = 1.0
 
 
@@ -90,8 +94,8 @@ class Indexer:
         spec = await context.redact(repository.spec)
         if spec.value != repository.spec:
             raise UsageError(
-                "the name of this repository holds what looks like a secret, so it is not sent. "
-                "Move or rename it."
+                "the name of this repository holds what looks like a secret, or characters that "
+                "cannot be sent, so nothing was submitted. Move or rename it."
             )
         # First of all: what changes from now on must be seen as a change (W17).
         print_before = await self.fingerprint(repository)
@@ -154,6 +158,21 @@ class Indexer:
             self._note(submitted.record, ending is Ending.COMPLETED)
         return ending
 
+    async def follow(self, submitted: Submitted) -> None:
+        """Wait in the background for the end of a run, and keep what became of it.
+
+        A folder that the server cannot see, for instance from inside a container, is taken on and
+        then never heard of again; that counts as a failure, or it would be waited for in vain each
+        time.
+        """
+        ending = await self.finish(submitted, UNSEEN_SECONDS)
+        if ending is Ending.RUNNING:
+            await self.finish(submitted, FOLLOW_SECONDS)
+        elif ending is Ending.UNSEEN and submitted.follower is not None:
+            current = self._current(submitted.record)
+            if current is not None:
+                self._records.write(current.failed(UNSEEN, self._context.now()))
+
     async def settle(self, record: Record) -> Record:
         """Find out how a run ended that another process submitted and did not see the end of."""
         try:
@@ -169,12 +188,19 @@ class Indexer:
         return self._note(record, own[0] is PipelineState.COMPLETED)
 
     def _note(self, record: Record, well: bool) -> Record:
-        current = self._records.read(record.repository)
-        if current is None or current.last_index_at > record.last_index_at + _CLOCK_SLACK:
-            return record  # it was submitted again meanwhile
+        current = self._current(record)
+        if current is None:
+            return record
         ended = current.ended(COMPLETED if well else ERRORED, self._context.now())
         self._records.write(ended)
         return ended
+
+    def _current(self, record: Record) -> Record | None:
+        """Return a record as it is kept now; None where it was submitted again meanwhile."""
+        current = self._records.read(record.repository)
+        if current is None or current.last_index_at > record.last_index_at + _CLOCK_SLACK:
+            return None
+        return current
 
     def failed(self, repository: Repository, why: str) -> None:
         """Keep that a repository could not be submitted, so that it is not tried all the time."""

@@ -20,7 +20,6 @@ from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.services.git import Git
 
-FOLLOW_SECONDS = 3600.0
 GIT_SECONDS = 5.0
 
 
@@ -117,7 +116,7 @@ class Keeper:
             finally:
                 lock.release()
         if submitted is not None:
-            self._context.spawn(self._finish(submitted), lasting=True)
+            self._context.spawn(self._indexer.follow(submitted), lasting=True)
 
     async def _try(self, repository: Repository, known: Record | None) -> Submitted | None:
         dataset = known.dataset if known is not None else repository.dataset
@@ -136,6 +135,3 @@ class Keeper:
                 NoticeLevel.INFO,
             )
         return submitted
-
-    async def _finish(self, submitted: Submitted) -> None:
-        await self._indexer.finish(submitted, FOLLOW_SECONDS)

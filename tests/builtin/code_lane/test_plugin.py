@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.code_lane import keeper, plugin, record
+from builtin_plugins.code_lane import indexer, plugin, record
 from builtin_plugins.code_lane.commands import IndexOrder, index_order
+from builtin_plugins.code_lane.indexer import Indexer
 from builtin_plugins.code_lane.repository import Repository
 from builtin_plugins.code_lane.settings import AutoIndex, to_auto_index
 from cognee_hooks.errors import FailureKind, UsageError
@@ -220,7 +221,7 @@ async def test_a_run_that_failed_is_kept_and_tried_again_later(session):
 
 
 async def test_a_run_that_another_process_submitted_is_seen_to_its_end(session, monkeypatch):
-    monkeypatch.setattr(keeper, "FOLLOW_SECONDS", 0.0)
+    monkeypatch.setattr(Indexer, "follow", never)
     made = await session()
     made.client.ends = ""
     await made.index()
@@ -231,6 +232,41 @@ async def test_a_run_that_another_process_submitted_is_seen_to_its_end(session, 
     made.client.run("DATASET_PROCESSING_COMPLETED")
     await decided(made)
     assert made.record.last_status == "COMPLETED"
+
+
+async def never(*_: object) -> None:
+    """A process that ended before it saw the end."""
+
+
+async def test_a_run_that_is_never_seen_counts_as_failed(session, monkeypatch):
+    monkeypatch.setattr(indexer, "UNSEEN_SECONDS", 0.05)
+    made = await session()
+    made.client.ends = ""
+    await made.index()
+    await until(lambda: made.record.error_count, "the failure")
+    assert "no sign of the run" in made.record.last_error
+    assert (await check(made)).status is CheckStatus.WARNING
+
+
+async def test_a_run_that_takes_long_is_followed_on(session, monkeypatch):
+    monkeypatch.setattr(indexer, "UNSEEN_SECONDS", 0.05)
+    made = await session()
+    made.client.ends = "DATASET_PROCESSING_STARTED"
+    await made.index()
+    await asyncio.sleep(0.1)
+    done = made.client.runs[0] | {"status": "DATASET_PROCESSING_COMPLETED"}
+    made.client.runs.insert(0, done)
+    await until(lambda: made.record.last_status == "COMPLETED", "the end")
+    assert made.record.error_count == 0
+
+
+async def test_a_session_works_without_it(session):
+    made = await session(COGNEE_HOOKS_DISABLE="code_lane")
+    await made.begin()
+    assert await made.prompt("what does process_refund do?") == ""
+    await made.turn()
+    assert "code" not in made.host.registered.lanes
+    assert made.client.submitted == []
 
 
 # -- the command ---------------------------------------------------------------------------------

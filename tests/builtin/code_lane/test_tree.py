@@ -122,5 +122,5 @@ def test_few_but_huge_files_are_not_indexed_unasked():
     assert "larger than 200 kB" in why_not(Extent(3, 300_000, complete=True), 10)
 
 
-def test_a_repository_of_another_users_making_counts_no_less(tmp_path):
+def test_gits_own_folder_is_not_counted(tmp_path):
     assert measure(make_repository(tmp_path / "r"), 10).files == 3
