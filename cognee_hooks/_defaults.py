@@ -10,6 +10,7 @@ BUILT_IN_PACKAGE = "builtin_plugins"
 BUILT_INS: dict[str, str] = {
     "bridge": "builtin_plugins.bridge.plugin:BridgePlugin",
     "capture": "builtin_plugins.capture.plugin:CapturePlugin",
+    "code_lane": "builtin_plugins.code_lane.plugin:CodeLanePlugin",
     "compaction": "builtin_plugins.compaction.plugin:CompactionPlugin",
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
     "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",

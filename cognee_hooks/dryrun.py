@@ -65,5 +65,6 @@ class DryRunClient(CogneeClient):
         deadline: Deadline,  # noqa: ARG002 - nothing waits
         key: Key | None = None,  # noqa: ARG002 - nothing is sent
     ) -> Answer:
-        self.unsent.append(Unsent(call.method, call.path, call.json or {}))
+        body = call.json or dict(call.fields or ())
+        self.unsent.append(Unsent(call.method, call.path, body))
         return Answer(200, {}, _ANSWERS.get(call.path, {}))

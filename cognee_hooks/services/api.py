@@ -5,10 +5,10 @@ The routes, their spelling and what their answers mean are those of cognee 1.6.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from cognee_hooks.deadline import Deadline
@@ -23,6 +23,9 @@ from cognee_hooks.services.answers import (
     SessionDetail,
     StoredEntry,
 )
+from cognee_hooks.services.checks import expect as _expect
+from cognee_hooks.services.checks import revealed as _revealed
+from cognee_hooks.services.code_routes import CodeRoutes
 from cognee_hooks.services.entries import problem_of
 from cognee_hooks.services.improve import (
     ImproveResult,
@@ -44,10 +47,8 @@ _FIRST_VERSION_WITH_IDS = (1, 6, 5)
 _RUNS = 100
 """Rows of the server's log of runs that are looked through for one of ours."""
 
-T = TypeVar("T")
 
-
-class ServerApi(ABC):
+class ServerApi(CodeRoutes):
     """The routes; how requests travel is the subclass's part."""
 
     def __init__(self) -> None:
@@ -57,10 +58,6 @@ class ServerApi(ABC):
     @abstractmethod
     async def _exchange(self, call: Call, deadline: Deadline) -> Answer:
         """Send a request without a key and return whatever is answered."""
-
-    @abstractmethod
-    async def _ask(self, call: Call, deadline: Deadline) -> Answer:
-        """Send a request with the key and return the answer if it is a good one."""
 
     async def health(self, deadline: Deadline) -> Health:
         """Ask whether the server works; needs no key.
@@ -333,24 +330,9 @@ class ServerApi(ABC):
         return {"dataset_name": safe_dataset_name(dataset.name)}
 
 
-def _revealed(value: Redacted[T]) -> T:
-    """Return what may leave the process: nothing that redaction has not seen."""
-    from cognee_hooks.redaction import Redacted
-
-    if not isinstance(value, Redacted):
-        raise TypeError(f"only redacted values are sent, not {type(value).__name__}")
-    return value.value
-
-
 def _put(body: dict[str, Any], snake: str, camel: str, value: object) -> None:
     """Set a field that servers of different age know under different spellings."""
     body[snake] = body[camel] = value
-
-
-def _expect(found: T | None, what: str) -> T:
-    if found is None:
-        raise stranger(what)
-    return found
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, Health
 from cognee_hooks.services.api import ServerApi
 from cognee_hooks.services.keys import Key, KeyChain
+from cognee_hooks.services.multipart import encode_multipart
 from cognee_hooks.services.outcome import failure_of
 from cognee_hooks.services.wire import SMALL_BODY, Answer, BodyReader, Call, encode_json
 
@@ -324,6 +325,8 @@ def _encoded(call: Call, key: Key | None) -> tuple[bytes | None, dict[str, str]]
     elif call.form is not None:
         content = urlencode(call.form).encode()
         headers["Content-Type"] = "application/x-www-form-urlencoded"
+    elif call.fields is not None:
+        content, headers["Content-Type"] = encode_multipart(call.fields)
     if key is not None:
         headers["X-Api-Key"] = key.value
     return content, headers

@@ -7,7 +7,7 @@ git might wait for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,7 @@ _FIXED = {
 _INHERITED = ("HOME", "PATH", "XDG_CONFIG_HOME")
 _OPTIONS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _MAX_OUTPUT = 16_384
+_MAX_LISTING = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +57,45 @@ class Git:
         """Return the checked-out commit's id, or "" where there is none."""
         return await self._ask(cwd, deadline, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
+    async def files(self, folder: Path, deadline: Deadline) -> list[bytes] | None:
+        """Return all files below a folder that git tracks or would track.
+
+        Unlike ``git status`` this starts no filter that the repository's configuration names, tells
+        each file in a folder that is not tracked, and quotes no name.
+
+        Returns:
+            Paths relative to the folder, sorted; None where there is no answer in time or it is
+            longer than eight million bytes.
+        """
+        listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".")
+        done = await self._run(folder, deadline, listing, _MAX_LISTING)
+        if done is None or not done.ok or done.truncated:
+            return None
+        return sorted({each for each in done.stdout.split(b"\0") if each})
+
+    async def origin(self, cwd: Path, deadline: Deadline) -> str:
+        """Return the address of the remote ``origin`` as it is written down, or ""."""
+        return await self._ask(cwd, deadline, "config", "--get", "remote.origin.url")
+
     async def _ask(self, cwd: Path, deadline: Deadline, *arguments: str) -> str:
         """Return the output of one command without its newline, "" where it fails in any way."""
+        done = await self._run(cwd, deadline, arguments, _MAX_OUTPUT)
+        if done is None or not done.ok:
+            return ""
+        return done.stdout.decode("utf-8", "replace").removesuffix("\n")
+
+    async def _run(
+        self, cwd: Path, deadline: Deadline, arguments: Sequence[str], max_output: int
+    ) -> process.Completed | None:
+        """Run one command; None where it cannot be started."""
         inherited = {name: self.environ[name] for name in _INHERITED if name in self.environ}
         try:
-            done = await process.run(
+            return await process.run(
                 [self.program, *_OPTIONS, *arguments],
                 deadline=deadline.within(GIT_SECONDS),
                 cwd=cwd,
                 env=inherited | _FIXED,
-                max_output=_MAX_OUTPUT,
+                max_output=max_output,
             )
         except (OSError, ValueError):
-            return ""
-        return done.stdout.decode("utf-8", "replace").removesuffix("\n") if done.ok else ""
+            return None

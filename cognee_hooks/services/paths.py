@@ -109,6 +109,11 @@ class Paths:
         return self.state_dir / "ledger"
 
     @property
+    def code_dir(self) -> Path:
+        """Which repositories are indexed, at which server; shared by all agents."""
+        return self.daemon_dir.with_name("code-graph")
+
+    @property
     def key_file(self) -> Path:
         """Key of what is kept on disk encrypted.
 

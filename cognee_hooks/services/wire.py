@@ -30,6 +30,7 @@ class Call:
         path: Path below the base URL, already quoted.
         json: Body to be sent as JSON, or None.
         form: Body to be sent as a form, or None.
+        fields: Body to be sent as a multipart form, or None.
         headers: Headers beside the usual ones.
         repeatable: Whether a second identical request does no harm.
         empty_is_404: Whether the route answers 404 for an empty memory.
@@ -40,6 +41,7 @@ class Call:
     path: str
     json: Mapping[str, Any] | None = field(default=None, repr=False)
     form: Mapping[str, str] | None = field(default=None, repr=False)
+    fields: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     repeatable: bool = True
     empty_is_404: bool = False

@@ -53,7 +53,11 @@ class ScriptedClient(DryRunClient):
             except TimeoutError:
                 raise ServerFailure(FailureKind.TIMED_OUT) from None
         script = self.scripts.get(call.path)
-        return answer if script is None else Answer(200, {}, script(dict(call.json or {})))
+        return (
+            answer
+            if script is None
+            else Answer(200, {}, script(dict(call.json or call.fields or {})))
+        )
 
     def bodies(self, path: str) -> list[dict[str, Any]]:
         """What was sent to a path."""

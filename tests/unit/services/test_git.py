@@ -76,3 +76,45 @@ async def test_a_git_that_hangs_is_given_up_at_the_deadline(tmp_path, environ):
     slow.write_text("#!/bin/sh\nexec sleep 80\n")
     slow.chmod(0o755)
     assert await Git(environ, program=str(slow)).head(tmp_path, Deadline.after(0.3)) == ""
+
+
+async def test_every_file_that_git_tracks_or_would_track_is_listed(repository, environ):
+    (repository / "new folder").mkdir()
+    for name in ("new folder/inner.py", "ünï.py", "line\nbreak.py", "skipped.log", "gone.py"):
+        (repository / name).write_text("x")
+    (repository / ".gitignore").write_text("*.log\n")
+    _git(repository, environ, "add", "gone.py")
+    (repository / "gone.py").unlink()
+    found = await Git(environ).files(repository, _soon())
+    names = [".gitignore", "gone.py", "line\nbreak.py", "new folder/inner.py", "ünï.py"]
+    assert found == [name.encode() for name in names]
+
+
+async def test_of_a_folder_below_the_top_its_own_files_are_listed_from_there(repository, environ):
+    (repository / "sub").mkdir()
+    for name in ("a.py", "sub/b.py"):
+        (repository / name).write_text("x")
+    assert await Git(environ).files(repository / "sub", _soon()) == [b"b.py"]
+
+
+async def test_files_outside_of_a_repository_are_not_known(tmp_path, environ):
+    assert await Git(environ).files(tmp_path, _soon()) is None
+    assert await Git(environ, program="/no/git").files(tmp_path, _soon()) is None
+
+
+async def test_listing_files_starts_no_filter_that_the_repository_names(
+    repository, environ, tmp_path
+):
+    trap = tmp_path / "trap"
+    (repository / ".gitattributes").write_text("* filter=evil diff=evil\n")
+    (repository / "a.py").write_text("x")
+    for name in ("filter.evil.clean", "diff.evil.textconv", "diff.evil.command"):
+        _git(repository, environ, "config", name, f"touch {trap}")
+    assert await Git(environ).files(repository, _soon()) == [b".gitattributes", b"a.py"]
+    assert not trap.exists()
+
+
+async def test_the_origin_is_told_as_it_is_written_down(repository, environ):
+    assert await Git(environ).origin(repository, _soon()) == ""
+    _git(repository, environ, "remote", "add", "origin", "https://h/o/r.git")
+    assert await Git(environ).origin(repository, _soon()) == "https://h/o/r.git"
