@@ -106,9 +106,9 @@ class Record:
 def read(path: Path) -> Record:
     """Return what a file says, an empty record where it says nothing that can be used."""
     fields = read_object(path, max_bytes=_MAX_BYTES, private=True)
-    phase = fields.get("phase")
+    phase = _text(fields.get("phase"))
     return Record(
-        phase=Phase(phase) if phase in set(Phase) else Phase.NONE,
+        phase=next((each for each in Phase if each == phase), Phase.NONE),
         detail=one_line(_text(fields.get("detail"))),
         at=finite(fields.get("at")),
         streak=max(0, min(int(finite(fields.get("streak"))), 1000)),
