@@ -7,6 +7,7 @@ is ever downloaded into a shell.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -187,10 +188,12 @@ class Installer:
         """Make the environment, anew where the one that is there cannot be used."""
         if self._places.interpreter.exists() and not rebuild:
             return
+        # Not every uv can clear it by itself.
+        await asyncio.to_thread(shutil.rmtree, self._places.venv, ignore_errors=True)
         if uv := self._uv:
-            command = [uv, "venv", "--clear", "--python", self._plan.python, self._venv]
+            command = [uv, "venv", "--python", self._plan.python, self._venv]
         else:
-            command = [sys.executable, "-m", "venv", "--clear", self._venv]
+            command = [sys.executable, "-m", "venv", self._venv]
         await self._run(command, "venv")
 
     def _installing(self, spec: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from builtin_plugins.bootstrap.local_server import GET_MODEL_KEY, NO_MODEL_KEY, LocalServer
@@ -53,7 +54,7 @@ class Keeper:
         while True:
             await self._woken.wait()
             self._woken.clear()
-            await health.wait_ready(Deadline.after(_HEALTH_SECONDS))
+            # Where it is not known yet how the server is, its being away wakes us once more.
             while health.state == "offline" and await self._try():
                 pass
 
@@ -64,7 +65,7 @@ class Keeper:
         record = self._server.record
         wait = 0.0 if record.working else record.next_try() - self._context.now()
         if wait > 0:
-            await asyncio.sleep(jittered(wait, self._context.random))
+            await self._pause(jittered(wait, self._context.random))
             return True
         if not record.working:
             found = await self._server.probe.look(confirm=False)
@@ -89,8 +90,15 @@ class Keeper:
     async def _look_later(self, verdict: Verdict) -> None:
         if verdict is not Verdict.READY:
             self._context.log.debug("no server is started: %s", verdict)
-            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            await self._pause(LOOK_AGAIN_SECONDS)
         await self._context.services.health.probe(Deadline.after(_HEALTH_SECONDS))
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but not longer than until the server comes and goes away once more."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        self._woken.clear()
 
     async def _bring_up(self) -> Record:
         plan = self._server.plan

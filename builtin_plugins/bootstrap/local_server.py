@@ -72,13 +72,16 @@ class LocalServer:
     def environment(self) -> dict[str, str]:
         """Return the server's environment."""
         context = self._context
-        return server_environment(
+        made = server_environment(
             context.environ,
             context.env_values,
             home=context.services.paths.home,
             email=context.core.user_email,
             password=context.core.user_password,
         )
+        # It may stand in our own configuration, which the server does not read.
+        key = self._settings.llm_api_key
+        return {**made, "LLM_API_KEY": key} if key else made
 
     def launch(self) -> Process:
         """Start a worker, which ends at once where another one is at it.
