@@ -66,22 +66,20 @@ class LocalServer:
 
     @property
     def lacks_model_key(self) -> bool:
-        """Whether a server would have no model."""
-        return self._settings.server is ServerKind.COGNEE and not self._settings.llm_api_key
+        """Whether a server would have no model, as far as its environment tells."""
+        needs_one = self._settings.server is ServerKind.COGNEE
+        return needs_one and not self.environment().get("LLM_API_KEY", "").strip()
 
     def environment(self) -> dict[str, str]:
         """Return the server's environment."""
         context = self._context
-        made = server_environment(
+        return server_environment(
             context.environ,
             context.env_values,
             home=context.services.paths.home,
             email=context.core.user_email,
             password=context.core.user_password,
         )
-        # It may stand in our own configuration, which the server does not read.
-        key = self._settings.llm_api_key
-        return {**made, "LLM_API_KEY": key} if key else made
 
     def launch(self) -> Process:
         """Start a worker, which ends at once where another one is at it.

@@ -64,9 +64,3 @@ class BootstrapSettings:
         minimum=0,
         help="Size at which the log of installing and starting is put aside; 0 for never.",
     )
-    llm_api_key: str = option(
-        default="",
-        env="LLM_API_KEY",
-        secret=True,
-        help="Key of cognee's model; without one no cognee server is started.",
-    )

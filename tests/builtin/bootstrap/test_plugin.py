@@ -279,10 +279,15 @@ async def test_w22_a_server_that_came_and_went_is_not_kept_waiting_for_by_an_old
     await until(lambda: machine.record.server.pid != first.pid and healthy(host), "another one")
 
 
-def test_a_model_key_in_our_own_configuration_reaches_the_server(machine):
-    folder = machine.host().paths.config_dir
-    folder.mkdir(parents=True)
-    (folder / "config.yaml").write_text("plugins: {bootstrap: {llm_api_key: mine}}")
-    (folder / "config.yaml").chmod(0o600)
-    plugin = machine.host().registry.manager.get_plugin("bootstrap")
-    assert plugin._server.environment()["LLM_API_KEY"] == "mine"
+@pytest.mark.parametrize(
+    ("shell", "file", "lacks"),
+    [(None, "", True), ("k", "", False), (None, "k", False), ("", "k", True), (" ", "", True)],
+)
+def test_a_model_key_is_what_the_server_would_see(
+    machine, shell: str | None, file: str, lacks: bool
+):
+    (machine.home / ".cognee").mkdir()
+    (machine.home / ".cognee" / ".env").write_text(f"LLM_API_KEY={file}\n")
+    host = machine.host(**({} if shell is None else {"LLM_API_KEY": shell}))
+    plugin = host.registry.manager.get_plugin("bootstrap")
+    assert plugin._server.lacks_model_key is lacks
