@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from cognee_hooks.core_settings import Mode
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import SessionStart, UserPromptSubmit
 from cognee_hooks.host import Host
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process import end, is_alive
 from tests.support.model_endpoint import ModelEndpoint
 from tests.support.real_cognee import RealCognee, free_port, install
 from tests.support.waiting import until
@@ -67,10 +66,10 @@ class Machine:
     async def close(self) -> None:
         for host in self._hosts:
             await host.close(Deadline.after(2))
-        for process in (self.record.worker, self.record.server):
-            if process.alive:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+        # The worker first: it may be about to start a server.
+        for find in (lambda: self.record.worker, lambda: self.record.server):
+            process = find()
+            await end(process.pid, process.started, Deadline.after(15), Deadline.after(20))
 
 
 @pytest.fixture

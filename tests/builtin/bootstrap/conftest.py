@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from cognee_hooks.core_settings import Mode
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import SessionStart
 from cognee_hooks.host import Host
+from cognee_hooks.services.process import end
 from tests.support.real_cognee import free_port
 
 
@@ -59,10 +58,10 @@ class Machine:
     async def close(self) -> None:
         for host in self._hosts:
             await host.close(Deadline.after(2))
-        for process in (self.record.worker, self.record.server):
-            if process.alive:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+        # The worker first: it may be about to start a server.
+        for find in (lambda: self.record.worker, lambda: self.record.server):
+            process = find()
+            await end(process.pid, process.started, Deadline.after(15), Deadline.after(20))
 
 
 @pytest.fixture
