@@ -121,7 +121,7 @@ def healthy_or_failed(machine: Machine, host: Host) -> bool:
 @pytest.mark.boots_servers
 async def test_a_session_ends_with_a_server_that_was_installed_and_remembers(machine: Machine):
     first = await machine.session("first")
-    await until(lambda: machine.record.phase is Phase.INSTALLING, "installing", 60)
+    await until(lambda: machine.record.phase is Phase.INSTALLING, "installing", 120)
     line: Any = await first.status_line()
     assert line.startswith("◐ cognee: starting (local · agent_sessions)")
     assert "offline" not in line
@@ -145,8 +145,8 @@ async def test_a_session_ends_with_a_server_that_was_installed_and_remembers(mac
     os.kill(server.pid, signal.SIGKILL)
     await until(lambda: not is_alive(server.pid), "its end")
     await prompt(first, "Where is the invoice archive kept now?")
-    await until(lambda: machine.record.server.pid not in {0, server.pid}, "another server", 60)
-    await until(lambda: healthy(first), "its health", 120)
+    await until(lambda: machine.record.server.pid not in {0, server.pid}, "another server", 300)
+    await until(lambda: healthy(first), "its health", 300)
     assert FACT in await prompt(first, "In which bucket is the invoice archive?")
 
     # Put down by hand it stays down, and its data stays.

@@ -48,8 +48,8 @@ class Rig:
             kind=ServerKind.COGNEE,
             shared=home / ".cognee-plugin",
             python="3.12",
-            install_seconds=20,
-            boot_seconds=20,
+            install_seconds=60,
+            boot_seconds=60,
             pause=0,
             log_max_bytes=0,
         )

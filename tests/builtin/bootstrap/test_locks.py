@@ -4,8 +4,8 @@ import asyncio
 import json
 import multiprocessing
 import os
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,24 +123,26 @@ async def test_w2_a_block_refreshes_its_lock_and_gives_it_back(tmp_path: Path):
     assert not (tmp_path / "a.lock").exists()
 
 
-def _compete(folder: str, start: float, wins: object) -> None:
-    time.sleep(max(0.0, start - time.time()))
+def _compete(folder: str, together: Any, wins: Any) -> None:
+    together.wait()
     mine = SharedLock(Path(folder) / "a.lock", owner="r", stale_after=60.0)
     if mine.try_acquire():
-        wins.put(os.getpid())  # type: ignore[attr-defined]
-        time.sleep(0.5)
+        wins.put(os.getpid())
+    # A winner that ended would leave a stale lock behind for who is late.
+    together.wait()
 
 
 def test_w2_of_many_that_find_a_stale_lock_one_wins(tmp_path: Path):
     (tmp_path / "a.lock").write_bytes(held_by(DEAD))
     context = multiprocessing.get_context("spawn")
-    wins = context.Queue()
-    start = time.time() + 1.5
-    racers = [context.Process(target=_compete, args=(str(tmp_path), start, wins)) for _ in range(4)]
+    wins, together = context.Queue(), context.Barrier(4)
+    racers = [
+        context.Process(target=_compete, args=(str(tmp_path), together, wins)) for _ in range(4)
+    ]
     for each in racers:
         each.start()
     for each in racers:
-        each.join(30)
+        each.join(120)
     found = []
     while not wins.empty():
         found.append(wins.get())

@@ -194,7 +194,7 @@ async def test_one_setting_starts_the_embedded_server_and_it_is_looked_after(mac
     assert machine.record.phase is Phase.STOPPED
     assert (await command(host, "down")).startswith("No server was running.")
 
-    assert "The server runs at" in await command(host, "up")
+    assert "The server runs at" in await command(host, "up", "--wait 120")
     assert machine.record.streak == 1
     text = await command(host, "logs", "-n 100")
     assert "server_spawned" in text
@@ -270,7 +270,7 @@ async def test_w22_a_server_that_came_and_went_is_not_kept_waiting_for_by_an_old
     machine.put(Record(phase=Phase.FAILED, detail="no network", at=time.time(), streak=9))
     host = await machine.started(**EMBEDDED)
     await offline(host)
-    await command(host, "up")
+    await command(host, "up", "--wait 120")
     await until(lambda: healthy(host), "a healthy server")
     first = machine.record.server
     os.kill(first.pid, signal.SIGKILL)
