@@ -8,6 +8,7 @@ BUILT_IN_MARKER = "COGNEE_HOOKS_BUILT_INS"
 BUILT_IN_PACKAGE = "builtin_plugins"
 
 BUILT_INS: dict[str, str] = {
+    "bootstrap": "builtin_plugins.bootstrap.plugin:BootstrapPlugin",
     "bridge": "builtin_plugins.bridge.plugin:BridgePlugin",
     "capture": "builtin_plugins.capture.plugin:CapturePlugin",
     "code_lane": "builtin_plugins.code_lane.plugin:CodeLanePlugin",

@@ -50,6 +50,7 @@ class HostPort(Protocol):
     """What the host does for plugins."""
 
     dialogs: Dialogs
+    progress: Callable[[str], None]
 
     @property
     def waiting(self) -> int:
@@ -131,6 +132,16 @@ class PluginContext:
             reported in ``cognee-hooks config``.
         """
         return self._settings.resolve(self.plugin, options)
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The session's environment, for a plugin that starts programs. It holds secrets."""
+        return self._settings.environ
+
+    @property
+    def env_values(self) -> Mapping[str, str]:
+        """What stands in ``~/.cognee/.env``, which all cognee plugins share. It holds secrets."""
+        return self._settings.env_values
 
     async def redact(
         self, value: T, *, max_bytes: int | None = None, flatten: bool = False
@@ -228,6 +239,13 @@ class PluginContext:
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Show the person at the agent one line, once a session."""
         self._host.say(text, level)
+
+    def report_progress(self, text: str) -> None:
+        """Tell a person who waits for a command how far it is, in a few words.
+
+        It is shown on the command line, and nowhere else.
+        """
+        self._host.progress(text)
 
     async def confirm(self, title: str, text: str, deadline: Deadline) -> bool:
         """Ask the person at the agent a yes-or-no question.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -137,6 +137,7 @@ class Host:
         self.notices = Notices()
         # Replaced by whoever has a line to the person.
         self.dialogs: Dialogs = NoDialogs()
+        self.progress: Callable[[str], None] = lambda _: None
         self.ledger = Ledger(self.paths.ledger_dir, agent, self.paths.key_file)
         self.drops = Drops()
         self.faults = Faults(on_quarantine=self._quarantined)

@@ -17,6 +17,7 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from cognee_hooks import envfile
@@ -145,6 +146,16 @@ class Settings:
     def get_variable_source(self, name: str) -> str:
         """Return the label of the source in which `lookup` finds a variable."""
         return self._find(name)[1]
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The session's environment."""
+        return MappingProxyType(self._environ)
+
+    @property
+    def env_values(self) -> Mapping[str, str]:
+        """What stands in the shared ``.env`` file."""
+        return MappingProxyType(dict(self._env_values))
 
     def _find(self, name: str) -> tuple[str, str]:
         if name in self._environ:

@@ -56,6 +56,9 @@ class StatuslinePlugin:
         self, segments: list[StatusSegment], max_width: int, colour: bool
     ) -> str:
         """Render the line."""
+        if any(each.priority > HEAD for each in segments):
+            # Another plugin knows more about the connection, such as that a server is starting.
+            segments = [each for each in segments if each.priority != HEAD]
         if not any(each.priority >= HEAD for each in segments):
             # Our own part has failed; what the line is about must not be missing.
             head = StatusSegment(text=_HEADS["unknown"].format(self._where), priority=HEAD)

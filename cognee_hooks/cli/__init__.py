@@ -25,6 +25,9 @@ COMMANDS: dict[str, str] = {
     "run": "pass one hook event from standard input through the plugins",
     "preview": "show what an event would send, without sending anything",
     "redact": "take secrets out of text from standard input",
+    "up": "start the local memory server, and install it where need be",
+    "down": "stop the local memory server, until `up`",
+    "logs": "show the end of the local memory server's logs",
     "server": "run the small local memory server",
 }
 """Subcommands with their one-line help, in the order of the help page."""

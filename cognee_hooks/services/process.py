@@ -29,6 +29,7 @@ may hold the pipe for as long as it lives."""
 _REAP_SECONDS = 1.0
 _MAX_SHELLS = 4
 _PS_SECONDS = 2.0
+_END_POLL = 0.05
 _STATE_FIELD = 0  # in /proc/<pid>/stat, counted behind the name in parentheses
 _PARENT_FIELD = 1
 _START_FIELD = 19
@@ -206,6 +207,8 @@ def spawn_detached(
     env: Mapping[str, str] | None = None,
     cwd: Path | str | None = None,
     log: Path | None = None,
+    stdin: int | None = None,
+    output: int | None = None,
 ) -> int:
     """Start a program that lives on when this process ends.
 
@@ -214,6 +217,8 @@ def spawn_detached(
         env: The whole environment; None passes ours on.
         cwd: Working directory.
         log: File, made 0600, to which its output is appended; None throws output away.
+        stdin: Descriptor that it reads; it reads nothing by default. It stays open here.
+        output: Descriptor that gets its output instead of ``log``. It stays open here.
 
     Returns:
         Its process id.
@@ -224,19 +229,19 @@ def spawn_detached(
     import subprocess
 
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    output = os.open(os.devnull, os.O_WRONLY) if log is None else os.open(log, flags, 0o600)
+    opened = os.open(log or os.devnull, flags if log else os.O_WRONLY, 0o600)
     try:
         process = subprocess.Popen(  # noqa: S603 -- callers pass fixed programs, never a shell
             list(argv),
             env=None if env is None else dict(env),
             cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
+            stdout=opened if output is None else output,
+            stderr=opened if output is None else output,
             start_new_session=True,
         )
     finally:
-        os.close(output)
+        os.close(opened)
     # While we live, somebody has to take its exit status, or it stays around as a zombie.
     threading.Thread(target=process.wait, name=f"reap-{process.pid}", daemon=True).start()
     return process.pid
@@ -261,6 +266,59 @@ def is_alive(pid: int, started: str | None = None) -> bool:
     if fields is not None and fields[_STATE_FIELD] in {"Z", "X"}:
         return False
     return not started or start_time(pid) in {started, ""}
+
+
+def command_line(pid: int) -> str | None:
+    """Return the command line of a process.
+
+    Returns:
+        Program and arguments with spaces between; "" where there is no such process, None where
+        the system does not tell.
+    """
+    try:
+        return (
+            Path(f"/proc/{pid}/cmdline")
+            .read_bytes()
+            .replace(b"\0", b" ")
+            .decode("utf-8", "replace")
+        )
+    except OSError:
+        pass
+    # Where the system tells of us, the process is gone, or is nobody's to look at.
+    if _proc_stat(os.getpid()) is not None:
+        return None if is_alive(pid) else ""
+    return _ps(pid, "command=")
+
+
+async def end(pid: int, started: str, grace: Deadline, limit: Deadline) -> bool:
+    """End a process that leads a group of its own: ask it first, then end the whole group.
+
+    Args:
+        pid: Its id.
+        started: What `start_time` said of it, so that no other process is meant.
+        grace: Until when it may finish by itself.
+        limit: When to give up.
+
+    Returns:
+        Whether it is gone.
+    """
+    with suppress(ProcessLookupError, PermissionError):
+        if is_alive(pid, started):
+            os.kill(pid, signal.SIGTERM)
+    if await _gone(pid, started, grace):
+        return True
+    _kill_group(pid)
+    return await _gone(pid, started, limit)
+
+
+async def _gone(pid: int, started: str, deadline: Deadline) -> bool:
+    import asyncio
+
+    while is_alive(pid, started):
+        if deadline.expired:
+            return False
+        await asyncio.sleep(min(_END_POLL, deadline.remaining()))
+    return True
 
 
 def first_program(pid: int) -> int:
@@ -314,16 +372,21 @@ def _proc_stat(pid: int) -> list[str] | None:
 
 
 def _ps_start(pid: int) -> str:
+    return " ".join((_ps(pid, "lstart=") or "").split())
+
+
+def _ps(pid: int, field: str) -> str | None:
+    """Ask ``ps``; None where it cannot be asked."""
     import subprocess
 
     try:
         done = subprocess.run(  # noqa: S603 -- a fixed program and a number
-            ["/bin/ps", "-o", "lstart=", "-p", str(pid)],
+            ["/bin/ps", "-ww", "-o", field, "-p", str(pid)],
             capture_output=True,
             check=False,
             env={"LC_ALL": "C"},
             timeout=_PS_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return " ".join(done.stdout.decode("utf-8", "replace").split())
+        return None
+    return done.stdout.decode("utf-8", "replace")

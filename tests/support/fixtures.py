@@ -24,10 +24,13 @@ _LOOPBACK = ("127.", "::1", "localhost")
 
 
 @pytest.fixture(autouse=True)
-def isolated_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def isolated_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """A home of its own for every test, and no setting inherited from the developer's shell.
 
     The folder's path is short: sockets of the daemon live below it, and a socket path is limited.
+    A test in whose home a local server was installed or started, and that did not say so, fails.
     """
     for name in [name for name in os.environ if name.startswith(_SCRUBBED)]:
         monkeypatch.delenv(name)
@@ -40,6 +43,9 @@ def isolated_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         runtime.mkdir(mode=0o700)
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
         yield home
+        started = [*home.rglob("hooks/bootstrap/worker.log")]
+    if started and request.node.get_closest_marker("boots_servers") is None:
+        pytest.fail("a local server was being started by itself", pytrace=False)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builtin_plugins.bootstrap.settings import BootstrapSettings
 from builtin_plugins.bridge.settings import BridgeSettings
 from builtin_plugins.capture.settings import CaptureSettings
 from builtin_plugins.compaction.settings import CompactionSettings
@@ -25,6 +26,7 @@ from cognee_hooks.settings import Settings
 UUID = "3f2b8ac6-1d5e-4f7a-9c3b-2e8d7a6b5c4f"
 DECLARING = {
     "": CoreSettings,
+    "bootstrap": BootstrapSettings,
     "bridge": BridgeSettings,
     "capture": CaptureSettings,
     "compaction": CompactionSettings,
@@ -56,7 +58,7 @@ def texts(each, hint, count=5):
     if hint is bool:
         other = str(not each.default).lower()
         return [other] * count
-    if hint is int:
+    if hint in {int, float}:
         return [str(each.default + step) for step in range(1, count + 1)]
     if isinstance(hint, type) and issubclass(hint, Enum):
         others = [member.value for member in hint if member is not each.default]

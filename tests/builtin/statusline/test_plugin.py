@@ -355,3 +355,14 @@ async def test_a_rendering_asks_the_server_nothing(machine):
     for _ in range(10):
         await made.status_line(colour=True)
     assert machine.client.unsent == []
+
+
+async def test_a_plugin_that_knows_more_about_the_connection_takes_the_place_of_our_head(machine):
+    class Starting:
+        @hookimpl
+        def cognee_status_segments(self) -> StatusSegment:
+            return StatusSegment(text="◐ cognee: starting", priority=110)
+
+    made = machine.host(conn="offline", pending=2)
+    made.registry.manager.register(Starting(), "starting")
+    assert await made.status_line() == "◐ cognee: starting · 2 awaiting replay"

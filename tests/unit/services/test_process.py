@@ -297,3 +297,67 @@ def test_the_first_program_is_looked_for_a_few_steps_up_only(monkeypatch, parent
 @pytest.mark.parametrize("pid", [0, -1, 1, 2**22 + 12345, 9_999_999_999])
 def test_an_id_that_leads_nowhere_is_given_back(pid):
     assert process.first_program(pid) == pid
+
+
+def test_a_detached_program_reads_and_writes_what_it_is_given():
+    there, ours = os.pipe()
+    back, theirs = os.pipe()
+    code = "import sys; sys.stdout.write(sys.stdin.read().upper())"
+    pid = process.spawn_detached([PYTHON, "-c", code], stdin=there, output=theirs)
+    os.close(there)
+    os.close(theirs)
+    with os.fdopen(ours, "wb") as file:
+        file.write(b"hello")
+    with os.fdopen(back, "rb") as file:
+        assert file.read() == b"HELLO"
+    wait_until(lambda: not process.is_alive(pid), "its end")
+
+
+def test_a_command_line_is_told_and_nobody_has_none():
+    assert "pytest" in (process.command_line(os.getpid()) or "")
+    assert process.command_line(2**22 + 12345) == ""
+
+
+def test_where_there_is_no_proc_the_command_line_comes_from_ps(monkeypatch):
+    monkeypatch.setattr(process, "_proc_stat", lambda pid: None)
+    monkeypatch.setattr(process.Path, "read_bytes", lambda self: (_ for _ in ()).throw(OSError))
+    assert "python" in (process.command_line(os.getpid()) or "")
+
+    def broken(*args, **kwargs):
+        raise subprocess.TimeoutExpired("ps", 1)
+
+    monkeypatch.setattr(subprocess, "run", broken)
+    assert process.command_line(os.getpid()) is None
+
+
+async def test_a_process_is_asked_to_end():
+    pid = process.spawn_detached([PYTHON, "-c", "import time; time.sleep(600)"])
+    assert await process.end(pid, process.start_time(pid), _soon(), _soon())
+    assert not process.is_alive(pid)
+
+
+async def test_a_process_that_does_not_listen_is_ended_with_its_group(tmp_path):
+    code = (
+        "import pathlib, signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "helper = subprocess.Popen(['sleep', '600'])\n"
+        f"pathlib.Path({str(tmp_path / 'helper')!r}).write_text(str(helper.pid))\n"
+        "time.sleep(600)"
+    )
+    pid = process.spawn_detached([PYTHON, "-c", code])
+    helper = int(await until(lambda: _text(tmp_path / "helper"), "a helper"))
+    assert await process.end(pid, process.start_time(pid), Deadline.after(0.1), _soon())
+    await until(lambda: not process.is_alive(helper), "the helper's end")
+
+
+async def test_another_process_of_the_same_id_is_not_ended():
+    pid = process.spawn_detached([PYTHON, "-c", "import time; time.sleep(600)"])
+    try:
+        assert await process.end(pid, "1", _soon(0.1), _soon(0.1))
+        assert process.is_alive(pid)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _text(path):
+    return path.read_text() if path.exists() else ""

@@ -1,0 +1,1 @@
+"""Runs a memory server on this machine where the person named none."""

@@ -1,0 +1,231 @@
+"""Brings a server up: looks, installs, looks again, takes the lock, looks once more, starts."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from builtin_plugins.bootstrap.errors import BootFailed
+from builtin_plugins.bootstrap.installer import Installer
+from builtin_plugins.bootstrap.locks import SharedLock, Taken, keeping, take
+from builtin_plugins.bootstrap.log import BootLog
+from builtin_plugins.bootstrap.pidfile import PidFile
+from builtin_plugins.bootstrap.plan import Plan
+from builtin_plugins.bootstrap.presence import PresenceProbe, Verdict
+from builtin_plugins.bootstrap.settings import ServerKind
+from builtin_plugins.bootstrap.state import Phase, Process
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.services.process import spawn_detached, start_time
+from cognee_hooks.services.statefile import make_private_folder, read_bytes
+
+BOOT_LOCK_STALE = 60.0
+"""Seconds after which all plugins take the boot lock for stale."""
+LOCK_POLL = 0.2
+HEALTH_POLL = 1.0
+CONSOLE_CAP = 1024 * 1024
+"""Bytes of the server's output that are kept of each start."""
+
+_LAST_LOOK_SECONDS, _LAST_LOOK_POLL = 2.0, 0.25
+_CONSOLE_TAIL = 600
+_EMBEDDED_NEEDS = ("python_multipart", "starlette", "uvicorn")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it went.
+
+    Attributes:
+        server: The server, where we started it now.
+        version: What was started, or "".
+    """
+
+    server: Process | None
+    version: str = ""
+
+
+class Boot:
+    """One attempt.
+
+    Args:
+        plan: What to do.
+        environ: The server's environment.
+        probe: Looks whether a server is there.
+        log: Where it is written down.
+        tell: Called on each new phase.
+        started: Called with the server's process as soon as there is one.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        environ: Mapping[str, str],
+        *,
+        probe: PresenceProbe,
+        log: BootLog,
+        tell: Callable[[Phase], None],
+        started: Callable[[Process], None],
+    ) -> None:
+        self._plan = plan
+        self._environ = environ
+        self._probe = probe
+        self._log = log
+        self._tell = tell
+        self._started = started
+        self._pidfile = PidFile(plan.shared, plan.port)
+
+    async def run(self) -> Outcome:
+        """Bring the server up; one that is there already is taken as it is.
+
+        Raises:
+            BootFailed: It does not come up.
+            OSError: A lock or the log cannot be written.
+        """
+        self._tell(Phase.CHECKING)
+        if await self._is_there("pre_install", confirm=True):
+            return Outcome(None)
+        command, version = await self._prepared()
+        if await self._is_there("post_install"):
+            return Outcome(None)
+        self._tell(Phase.STARTING)
+        lock = SharedLock(
+            self._plan.places.boot_lock,
+            owner=f"hooks-bootstrap:{os.getpid()}",
+            stale_after=BOOT_LOCK_STALE,
+        )
+        limit = Deadline.after(self._plan.boot_seconds)
+        taken = await take(lock, limit, self._probe.healthy, LOCK_POLL)
+        if taken is Taken.NEEDLESS:
+            return Outcome(None)
+        if taken is Taken.TIMED_OUT:
+            raise BootFailed(
+                "another cognee plugin is starting the server and it does not become healthy; its "
+                f"lock is {self._plan.places.boot_lock}."
+            )
+        async with keeping(lock):
+            if await self._is_there("in_lock"):
+                return Outcome(None)
+            return await self._serve(command, version)
+
+    async def _is_there(self, stage: str, *, confirm: bool = False) -> bool:
+        """Tell whether a server is there that can be used; only if none is, go on.
+
+        Raises:
+            BootFailed: Something is there, or may be, that cannot be used.
+        """
+        found = await self._probe.look(confirm=confirm)
+        if found.verdict is Verdict.ABSENT:
+            return False
+        if found.verdict is Verdict.READY:
+            self._log.write("bootstrap_skipped_server_present", verdict=found.verdict, stage=stage)
+            return True
+        self._log.write(
+            "boot_refused_server_present", stage=stage, verdict=found.verdict, **found.evidence
+        )
+        raise BootFailed(
+            f"a server may be there that does not serve (verdict={found.verdict}, stage={stage}), "
+            f"so none is started over it. See what holds port {self._plan.port}; if it is a server "
+            "that hangs, end it, then run `cognee-hooks up`."
+        )
+
+    async def _prepared(self) -> tuple[list[str], str]:
+        """Return the command that serves, installed where need be, and its version."""
+        port = str(self._plan.port)
+        if self._plan.kind is ServerKind.EMBEDDED:
+            for name in _EMBEDDED_NEEDS:
+                if importlib.util.find_spec(name) is None:
+                    raise BootFailed(
+                        f"the embedded server needs {name}. Install it with "
+                        "`pip install 'cognee-hooks[embedded]'`."
+                    )
+            serving = ["-P", "-m", "cognee_hooks", "server", "--port", port]
+            return [sys.executable, *serving], ServerKind.EMBEDDED.value
+        installer = Installer(
+            self._plan, self._environ, self._log, lambda: self._tell(Phase.INSTALLING)
+        )
+        version = await installer.ensure()
+        serving = ["-m", "uvicorn", "cognee.api.client:app", "--host", "127.0.0.1", "--port", port]
+        return [str(self._plan.places.interpreter), *serving], version
+
+    async def _serve(self, command: Sequence[str], version: str) -> Outcome:
+        try:
+            pid = self._spawned(command)
+        except OSError as error:
+            self._log.write("server_spawn_failed_no_pid", error=error)
+            raise BootFailed(f"the server cannot be started: {error.strerror}") from error
+        server = Process(pid=pid, started=start_time(pid))
+        self._started(server)
+        try:
+            self._pidfile.write(pid, version)
+        except OSError as error:
+            self._log.write("server_pidfile_write_failed", error=error)
+        self._log.write("server_spawned", pid=pid, port=self._plan.port, version=version)
+        if await self._becomes_healthy(server):
+            self._log.write("server_healthy", port=self._plan.port, pid=pid)
+            return Outcome(server, version)
+        return Outcome(None)
+
+    def _spawned(self, command: Sequence[str]) -> int:
+        """Start the server, its output in the hands of a pump; returns its process id."""
+        places = self._plan.places
+        make_private_folder(places.own)
+        folder = places.own if self._plan.kind is ServerKind.EMBEDDED else places.venv
+        source, sink = os.pipe()
+        try:
+            script = str(Path(__file__).with_name("pump.py"))
+            pump = [sys.executable, "-I", "-S", script, str(places.console), str(CONSOLE_CAP)]
+            try:
+                spawn_detached(pump, env={}, stdin=source)
+            except OSError as error:
+                self._log.write("console_pump_start_failed", error=error)
+                return spawn_detached(command, env=self._environ, cwd=folder)
+            return spawn_detached(command, env=self._environ, cwd=folder, output=sink)
+        finally:
+            os.close(source)
+            os.close(sink)
+
+    async def _becomes_healthy(self, server: Process) -> bool:
+        """Wait until the server is healthy; False where another one is there in its place.
+
+        Raises:
+            BootFailed: It ended, or takes too long.
+        """
+        limit = Deadline.after(self._plan.boot_seconds)
+        while not await self._probe.healthy():
+            if not server.alive:
+                return await self._ended(server)
+            if limit.expired:
+                self._log.write("server_health_deadline", port=self._plan.port, pid=server.pid)
+                raise BootFailed(
+                    f"the server did not become healthy at {self._plan.url} within "
+                    f"{self._plan.boot_seconds:g} s. It goes on trying; see `cognee-hooks logs`."
+                )
+            await asyncio.sleep(min(HEALTH_POLL, limit.remaining()))
+        if server.alive:
+            return True
+        return await self._ended(server)
+
+    async def _ended(self, server: Process) -> bool:
+        """Return False if another server is there now; else tell what the console said."""
+        self._pidfile.live()  # which takes the record of a server that is gone away
+        limit = Deadline.after(_LAST_LOOK_SECONDS)
+        while not limit.expired:
+            if await self._probe.healthy(_LAST_LOOK_POLL * 2):
+                return False
+            await asyncio.sleep(_LAST_LOOK_POLL)
+        raise self._exited(server)
+
+    def _exited(self, server: Process) -> BootFailed:
+        console = self._plan.places.console
+        said = read_bytes(console, max_bytes=4 * CONSOLE_CAP) or b""
+        tail = said.decode("utf-8", "replace").strip()[-_CONSOLE_TAIL:]
+        self._log.write("server_exited_before_healthy", pid=server.pid, console_tail=tail)
+        last = tail.rpartition("\n")[2]
+        return BootFailed(
+            f"the server ended before it was healthy ({last or 'it said nothing'}); its output is "
+            f"in {console}, see `cognee-hooks logs`."
+        )

@@ -1,0 +1,113 @@
+"""Hook implementations of bootstrap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from builtin_plugins.bootstrap.settings import BootstrapSettings
+from cognee_hooks import PluginContext, hookimpl
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.events import ServerStateChanged
+from cognee_hooks.results import CheckResult, Command, StatusSegment
+
+if TYPE_CHECKING:
+    from builtin_plugins.bootstrap.commands import Commands
+    from builtin_plugins.bootstrap.keeper import Keeper
+    from builtin_plugins.bootstrap.local_server import LocalServer
+
+HEAD = 110
+"""Above the status line's own head, in whose place it stands."""
+
+
+class BootstrapPlugin:
+    """Runs a local server where the person named none; see `builtin_plugins.bootstrap.keeper`."""
+
+    def __init__(self, context: PluginContext) -> None:
+        self._context = context
+        self._settings = context.settings(BootstrapSettings)
+        self._kept: Keeper | None = None
+        self._made: LocalServer | None = None
+
+    @hookimpl
+    def cognee_session_start(self) -> None:
+        """Start a server if there is none."""
+        self._look()
+
+    @hookimpl
+    def cognee_server_state_changed(self, event: ServerStateChanged) -> None:
+        """Start it again when it went away."""
+        # A command's host sees the server too, and starts nothing by itself.
+        if event.current == "offline" and self._kept is not None:
+            self._look()
+
+    @hookimpl
+    def cognee_status_segments(self) -> StatusSegment | None:
+        """Say that a server is being started."""
+        if self._kept is None or not self._kept.phase:
+            return None
+        context = self._context
+        where = f"{context.services.mode.backend} · {context.session.dataset}"
+        return StatusSegment(text=f"◐ cognee: starting ({where})", priority=HEAD)
+
+    @hookimpl
+    def cognee_register_commands(self) -> list[Command]:
+        """Offer what people do by hand."""
+        return [
+            Command(
+                name="up",
+                help="start the local memory server, and install it where need be",
+                run=self._up,
+            ),
+            Command(
+                name="down",
+                help="stop the local memory server, until `up`",
+                run=self._down,
+            ),
+            Command(
+                name="logs",
+                help="show the end of the local memory server's logs",
+                run=self._logs,
+            ),
+        ]
+
+    @hookimpl
+    async def cognee_doctor_checks(self, deadline: Deadline) -> list[CheckResult]:
+        """Tell what is installed, and how the last start went."""
+        from builtin_plugins.bootstrap.checks import rows
+
+        return await rows(self._server, self._settings, deadline)
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        if not self._settings.enabled or self._server.refusal():
+            return
+        if self._kept is None:
+            from builtin_plugins.bootstrap.keeper import Keeper
+
+            self._kept = Keeper(self._context, self._server)
+        self._kept.wake()
+
+    async def _up(self, argument: str) -> str:
+        return await self._commands.up(argument)
+
+    async def _down(self, argument: str) -> str:
+        return await self._commands.down(argument)
+
+    async def _logs(self, argument: str) -> str:
+        return await self._commands.logs(argument)
+
+    @property
+    def _commands(self) -> Commands:
+        from builtin_plugins.bootstrap.commands import Commands
+
+        return Commands(self._context, self._server)
+
+    @property
+    def _server(self) -> LocalServer:
+        # What it needs takes long to import, and many commands only make the plugin.
+        if self._made is None:
+            from builtin_plugins.bootstrap.local_server import LocalServer
+
+            self._made = LocalServer(self._context, self._settings)
+        return self._made
