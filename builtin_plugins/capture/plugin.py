@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from builtin_plugins.capture.deny import DenyList
-from builtin_plugins.capture.globs import Globs
 from builtin_plugins.capture.settings import CaptureSettings
 from builtin_plugins.capture.shell import runs_own_program
 from builtin_plugins.capture.summary import clipped, command_lines, headline, response_text, summary
@@ -17,6 +16,7 @@ from cognee_hooks.context import Session
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import PostToolUse, PostToolUseFailure, Stop, UserPromptSubmit
 from cognee_hooks.faults import DropReason
+from cognee_hooks.globs import Globs
 from cognee_hooks.results import CheckResult, CheckStatus, StoreRequest
 
 MIN_PROMPT = 5

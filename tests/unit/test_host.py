@@ -518,9 +518,11 @@ async def test_a_switched_conversation_goes_on_where_it_was_and_new_ones_share_t
 
 async def test_vector_98_a_switch_that_cannot_be_kept_changes_nothing(make):
     told = []
-    host = make(
-        plugins={"listener": plugin(cognee_dataset_changed=lambda event: told.append(event))}
-    )
+
+    def listen(event: Any) -> None:
+        told.append(event)
+
+    host = make(plugins={"listener": plugin(cognee_dataset_changed=listen)})
     host.paths.active_dataset_file.mkdir(parents=True)
     before = host.session
     with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
