@@ -11,6 +11,7 @@ BUILT_INS: dict[str, str] = {
     "bridge": "builtin_plugins.bridge.plugin:BridgePlugin",
     "capture": "builtin_plugins.capture.plugin:CapturePlugin",
     "compaction": "builtin_plugins.compaction.plugin:CompactionPlugin",
+    "datasets": "builtin_plugins.datasets.plugin:DatasetsPlugin",
     "memory": "builtin_plugins.memory.plugin:MemoryPlugin",
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
     "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",

@@ -81,7 +81,7 @@ class HostPort(Protocol):
         """See `PluginContext.flush`."""
         ...
 
-    async def switch_dataset(self, dataset: str, *, synced: bool, lasting: bool) -> Session:
+    async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
         """See `PluginContext.switch_dataset`."""
         ...
 
@@ -286,17 +286,17 @@ class PluginContext:
         await self._host.flush(deadline)
         return self.waiting
 
-    async def switch_dataset(self, dataset: str, *, synced: bool, lasting: bool = True) -> Session:
+    async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
         """Have the conversation read and write another dataset from now on.
 
         It gets another session id with it, since a session belongs to one dataset at the server.
         What was captured before stays in the dataset that it was captured for. All plugins are
-        told (``cognee_dataset_changed``).
+        told (``cognee_dataset_changed``). New conversations of the agent begin with it, too, but
+        where the project or an argument chooses the dataset.
 
         Args:
             dataset: The dataset's name, or its UUID where the name does not lead to it.
             synced: Whether the session that is left was turned into lasting memory.
-            lasting: Whether new conversations of the agent begin with it, too.
 
         Returns:
             The session from now on.
@@ -304,7 +304,7 @@ class PluginContext:
         Raises:
             OSError: The switch cannot be kept; nothing has changed.
         """
-        return await self._host.switch_dataset(dataset, synced=synced, lasting=lasting)
+        return await self._host.switch_dataset(dataset, synced=synced)
 
     def drop(self, reason: DropReason) -> None:
         """Count a payload that is not kept."""

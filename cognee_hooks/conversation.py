@@ -35,15 +35,15 @@ class Conversation:
     def __init__(self, first: Session, bindings: Bindings, settings: Settings) -> None:
         self.id = first.session_id
         self._bindings = bindings
+        self._chosen = settings.get_source("", "dataset") in {ARGUMENT, PROJECT_FILE}
         binding = bindings.of(self.id)
         if binding is not None:
             self.session = replace(first, dataset=binding.dataset, session_id=binding.session_id)
         else:
-            chosen = settings.get_source("", "dataset") in {ARGUMENT, PROJECT_FILE}
-            dataset = (not chosen and bindings.default()) or first.dataset
+            dataset = (not self._chosen and bindings.default()) or first.dataset
             self.session = replace(first, dataset=dataset)
 
-    def switch(self, dataset: str, *, synced: bool, lasting: bool) -> DatasetChanged:
+    def switch(self, dataset: str, *, synced: bool) -> DatasetChanged:
         """Bind it to another dataset; see `PluginContext.switch_dataset`.
 
         Raises:
@@ -52,7 +52,12 @@ class Conversation:
         left = self.session
         session = replace(left, dataset=dataset, session_id=next_ordinal(left.session_id))
         self._bindings.save(
-            self.id, _binding(session), _binding(left), synced=synced, lasting=lasting
+            self.id,
+            _binding(session),
+            _binding(left),
+            synced=synced,
+            # A switch away from a choice of just this project is none for all others.
+            lasting=not self._chosen,
         )
         self.session = session
         return DatasetChanged(

@@ -270,11 +270,11 @@ class Host:
         await self._call("cognee_session_end", event, limit.within(share))
         await self.writer.drain(limit)
 
-    async def switch_dataset(self, dataset: str, *, synced: bool, lasting: bool = True) -> Session:
+    async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
         """Have the session read and write another one; see `PluginContext.switch_dataset`."""
         # What has happened already belongs to the session that is left.
         await self.background.settle(Deadline.after(SETTLE_SECONDS, self._clock))
-        event = self._conversation.switch(dataset, synced=synced, lasting=lasting)
+        event = self._conversation.switch(dataset, synced=synced)
         await self._call("cognee_dataset_changed", event)
         return self.session
 

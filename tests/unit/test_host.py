@@ -106,7 +106,7 @@ async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
     )
     await host.stop(Stop(**SESSION, last_assistant_message="On port 6543."))
     await host.pre_compact(PreCompact(**SESSION))
-    await host.switch_dataset("b", synced=True, lasting=False)
+    await host.switch_dataset("b", synced=True)
     host._server_state_changed(ServerStateChanged(previous="ok", current="ok"))
     # How much has been sent at this instant is a matter of luck.
     seen["status"] = re.sub(r" · \d+ awaiting replay", "", await host.status_line())
@@ -514,6 +514,20 @@ async def test_a_switched_conversation_goes_on_where_it_was_and_new_ones_share_t
     assert (fresh_one.session.dataset, fresh_one.session.session_id) == ("other", "claude_s9")
     chosen = make(session_id="claude_s8", arguments={"dataset": "mine"})
     assert chosen.session.dataset == "mine"
+
+
+async def test_a_switch_away_from_the_choice_of_a_project_is_none_for_other_projects(
+    make, tmp_path
+):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".cognee-hooks.yaml").write_text("dataset: ours\n", encoding="utf-8")
+    host = make(cwd=str(project))
+    assert host.session.dataset == "ours"
+    await host.switch_dataset("other", synced=True)
+    assert make(cwd=str(project)).session.dataset == "other"
+    assert make(cwd=str(project), session_id="claude_s9").session.dataset == "ours"
+    assert make(session_id="claude_s9").session.dataset == "agent_sessions"
 
 
 async def test_vector_98_a_switch_that_cannot_be_kept_changes_nothing(make):

@@ -21,7 +21,16 @@ from tests.support.plugins import HANG
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-BUILT_INS = {"bridge", "capture", "compaction", "memory", "recall", "statusline", "sync"}
+BUILT_INS = {
+    "bridge",
+    "capture",
+    "compaction",
+    "datasets",
+    "memory",
+    "recall",
+    "statusline",
+    "sync",
+}
 
 
 class Good:

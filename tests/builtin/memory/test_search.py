@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from builtin_plugins.memory.search import lines_of
+from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
-from cognee_hooks.services.answers import RecallItem
-from tests.support.api import post_entry, question
+from cognee_hooks.services.answers import DatasetRef, RecallItem
+from tests.support.api import question
+from tests.support.redacted import redacted
 from tests.support.scripted import RECALL, fails, remembers
 
 K = FailureKind
@@ -164,16 +166,16 @@ def test_items_of_every_kind_are_rendered(found, lines):
 
 
 async def test_the_last_turns_of_the_session_are_shown_on_request(session):
-    import httpx
-
-    here = session.host.session
+    here, client = session.host.session, session.host.services.client
     told = await session.tool("recall", query="", session_only=True)
     assert told.startswith("The session cache is empty")
-    core = session.host.core
-    with httpx.Client(base_url=core.base_url, headers={"X-Api-Key": core.api_key}) as api:
-        for number in range(12):
-            entry = question(f"Question {number}?", f"Answer {number}.")
-            post_entry(api, entry, here.session_id, here.dataset)
+    for number in range(12):
+        await client.store_entry(
+            redacted(question(f"Question {number}?", f"Answer {number}.")),
+            session_id=here.session_id,
+            dataset=DatasetRef(here.dataset),
+            deadline=Deadline.after(10.0),
+        )
     told = await session.tool("recall", query="", session_only=True)
     assert told.count("Q: ") == 10
     assert told.endswith("Q: Question 11?\nA: Answer 11.")
