@@ -13,6 +13,7 @@ from cognee_hooks.events import PostToolUse, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from tests.support.asking import Asking
 from tests.support.servers import Server
+from tests.support.waiting import until
 
 NOTES = "# Notes\n\nOscarService keeps its books in the PapaStore.\n"
 
@@ -89,7 +90,8 @@ async def test_a_switch_syncs_the_session_and_the_next_turn_goes_elsewhere(host:
     told = await host.registered.commands["datasets"].run(f"{name}_2 --create --force")
     assert told.startswith(f"Switched to dataset '{name}_2' (session pi_{name}__2).")
     await play("In the QuebecStore.")
-    await host.flush(Deadline.after(30.0))
+    assert await host.background.settle(Deadline.after(30.0))
+    await until(lambda: not host.waiting)
     client = host.services.client
     for session, fact in ((f"pi_{name}", "Papa"), (f"pi_{name}__2", "Quebec")):
         detail = await client.session(session, Deadline.after(30.0))
