@@ -150,10 +150,25 @@ class Forgetting:
     async def _delete(self, scope: _Scope) -> str:
         limit = Deadline.after(DELETE_SECONDS, self._context.clock)
         await self._routes.forget(scope.dataset.id, limit, data_id=scope.data_id)
-        if not scope.data_id:
-            self._drop_records(scope.dataset)
-            self._context.say(f"Cognee memory: deleted {scope.shown}.", NoticeLevel.INFO)
-        return f"Deleted {scope.shown}."
+        if scope.data_id:
+            return f"Deleted {scope.shown}."
+        self._drop_records(scope.dataset)
+        self._context.say(f"Cognee memory: deleted {scope.shown}.", NoticeLevel.INFO)
+        return f"Deleted {scope.shown}.{await self._made_again(scope.dataset)}"
+
+    async def _made_again(self, dataset: Dataset) -> str:
+        """Make the session's own dataset again, empty, and say so.
+
+        A session stays bound to a dataset that is gone, and the server refuses whatever else is
+        captured in it until there is one of that name again.
+        """
+        if dataset.name != self._context.session.dataset:
+            return ""
+        try:
+            await self._context.services.client.ensure_dataset(dataset.name, self._soon())
+        except ServerFailure as failure:
+            return f" This session's captures wait until it exists again ({failure.kind.value})."
+        return " This session writes to it, so it is there again, empty."
 
     def _drop_records(self, dataset: Dataset) -> None:
         """Have nothing here name what is gone."""

@@ -300,7 +300,8 @@ async def test_recall_and_capture_follow_a_switch(start, client):
     await run(host, "other")
     await play(host)
     await host.session_end(SessionEnd(**HERE))
-    assert [body["datasets"] for body in client.bodies(RECALL)] == [["other"]]
+    where = {body["query"]: body["datasets"] for body in client.bodies(RECALL)}
+    assert where == {"session start": ["other"], "Which port is it?": ["other"]}
     assert {(body["session_id"], body["dataset_name"]) for body in client.bodies(ENTRY)} == {
         ("pi_s1__2", "other")
     }

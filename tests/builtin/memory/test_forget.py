@@ -166,4 +166,18 @@ async def test_what_is_forgotten_is_gone(session):
     await session.tool("forget", dataset=dataset, data_id=document.id)
     assert "PapaStore" not in await session.tool("recall", query="OscarService")
     await session.tool("forget", dataset=dataset, entire_dataset=True)
-    assert "not found" in await session.tool("recall", query="OscarService")
+    assert "has no graph yet" in await session.tool("recall", query="OscarService")
+
+
+async def test_the_dataset_of_the_session_is_made_again_so_that_capture_goes_on(start, client):
+    made = []
+
+    def datasets(body):
+        made.extend([body["name"]] if body else [])
+        found = {"id": FIRST, "name": "agent_sessions", "ownerId": ACCOUNT}
+        return found if body else [found]
+
+    client.scripts |= {"/api/v1/datasets": datasets, FORGET: lambda _: {"status": "success"}}
+    told = await start(client).command("forget", "agent_sessions --entire --yes")
+    assert told.endswith("This session writes to it, so it is there again, empty.")
+    assert made == ["agent_sessions"]

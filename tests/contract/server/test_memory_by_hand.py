@@ -72,7 +72,11 @@ async def test_w6_a_file_is_remembered_updated_found_and_forgotten(
     assert "QuebecStore" not in await tool(host, "recall", query="OscarService books")
     told = await tool(host, "forget", dataset=name, entire_dataset=True)
     assert told.startswith("Deleted the ENTIRE dataset")
-    assert f"Dataset '{name}' not found" in await tool(host, "recall", query="OscarService")
+    assert "it is there again, empty" in told
+    assert "has no graph yet" in await tool(host, "recall", query="OscarService")
+    for mistyped in (f"{name}x", f"{name[:-1]}"):
+        told = await tool(host, "search", query="OscarService", dataset=mistyped)
+        assert f"Dataset '{mistyped}' not found" in told
 
 
 async def test_a_switch_syncs_the_session_and_the_next_turn_goes_elsewhere(host: Host, name: str):
