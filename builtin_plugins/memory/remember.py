@@ -43,7 +43,7 @@ class _Upload:
     @property
     def where(self) -> str:
         """For people."""
-        return f"in dataset '{self.target.shown}' (node_set: {self.node_set})"
+        return f"dataset '{self.target.shown}' (node_set: {self.node_set})"
 
 
 class Remembering:
@@ -77,7 +77,8 @@ class Remembering:
         name = await self._context.redact(f"{self._context.session.agent}-memory-{digest}.txt")
         upload = _Upload(content=redacted, name=name, target=target, node_set=node_set)
         reached = await self._add(upload, known=())
-        return f"{texts.stored(reached)} {upload.where}.{texts.fate(reached)}"
+        done, into = texts.stored(reached)
+        return f"{done} {into} {upload.where}.{texts.fate(reached)}"
 
     async def file(self, given: str, target: Target, node_set: str) -> str:
         """Remember a file, or what changed in it since, and say so.
@@ -108,9 +109,10 @@ class Remembering:
             if told:
                 return told
         reached = await self._add(upload, known=[each.id for each in alike], file=file)
+        done, into = texts.stored(reached)
         size, shown = len(content.value.encode()), texts.safe(name.value)
         return (
-            f"{texts.stored(reached)} file '{shown}' ({size} bytes) {upload.where}."
+            f"{done} file '{shown}' ({size} bytes) {into} {upload.where}."
             f"{texts.fate(reached)}{note}"
         )
 
@@ -150,7 +152,7 @@ class Remembering:
             return await self._update_failed(upload, stored, failure)
         self._note(stored.id, dataset_id, file)
         return (
-            f"Updated file '{name}' {upload.where} — {done.status}: {texts.changes(done)}. It is "
+            f"Updated file '{name}' in {upload.where} — {done.status}: {texts.changes(done)}. It is "
             f"the same document as before (data_id {stored.id}), so nothing is there twice."
         )
 
@@ -161,7 +163,7 @@ class Remembering:
         # The server goes on with what nobody waits for any more.
         if failure.ambiguous and await self._holds(upload.target.id, stored.id, upload.content):
             return (
-                f"Updated file '{name}' {upload.where}; the server has the new content and is "
+                f"Updated file '{name}' in {upload.where}; the server has the new content and is "
                 "still processing in background."
             )
         told = texts.failed(f"update of '{name}' failed server-side", failure)
@@ -198,10 +200,10 @@ class Remembering:
         if not dataset_id:
             return None
         listed = self._listing(upload, dataset_id, known, file)
-        if done.status == "completed":
-            return Fate.READY if await listed() else Fate.UNSEEN
-        limit = Deadline.after(self._settings.wait_seconds, self._context.clock)
-        reached = await follow(self._routes, dataset_id, listed, before=before, deadline=limit)
+        reached = Fate.READY
+        if done.status != "completed":
+            limit = Deadline.after(self._settings.wait_seconds, self._context.clock)
+            reached = await follow(self._routes, dataset_id, listed, before=before, deadline=limit)
         if file is not None and reached is not Fate.UNSEEN:
             # Once it is known under which id, the file has its place.
             with suppress(ServerFailure):

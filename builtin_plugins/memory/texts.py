@@ -75,9 +75,9 @@ def failed(what: str, failure: ServerFailure) -> str:
     return f"⚠ {what}: {detail}" + (f" — {help_}" if help_ else "")
 
 
-def stored(reached: Fate | None) -> str:
-    """Say what was done, in one word."""
-    return "Sent" if reached in {None, Fate.UNSEEN} else "Stored"
+def stored(reached: Fate | None) -> tuple[str, str]:
+    """Say what was done, and the word that goes before the place."""
+    return ("Sent", "to") if reached in {None, Fate.UNSEEN} else ("Stored", "in")
 
 
 def fate(reached: Fate | None) -> str:

@@ -251,6 +251,16 @@ async def test_vector_64_a_status_is_read_in_either_form(server, client, answer,
     assert bool(found) == bool(status)
 
 
+@pytest.mark.parametrize("path", [FORGET, STATUS])
+async def test_an_answer_of_another_kind_is_a_strangers(server, client, path):
+    server.on(path, fake.status(200, ["odd"]))
+    routes = client.documents
+    asked = routes.forget if path == FORGET else routes.pipeline_status
+    with pytest.raises(ServerFailure) as caught:
+        await asked(DATASET, soon())
+    assert caught.value.kind is K.MISCONFIGURED
+
+
 async def test_nothing_of_this_is_sent_twice_when_the_connection_breaks(server, client):
     server.always(fake.reset)
     for asked in (remember(client), update(client), client.documents.forget(DATASET, soon())):

@@ -104,6 +104,15 @@ async def test_a_hostile_name_cannot_write_to_the_terminal(start, client):
     assert "a b" in told
 
 
+async def test_a_long_list_is_cut(start, client):
+    client.scripts["/api/v1/datasets"] = lambda _: rows(
+        *((str(uuid.uuid4()), f"n{number:03}", ACCOUNT) for number in range(60))
+    )
+    lines = (await run(start())).splitlines()
+    assert "   and 10 more" in lines
+    assert len(lines) == 54
+
+
 async def test_no_datasets_and_no_server_are_told_apart(start, client):
     client.scripts["/api/v1/datasets"] = lambda _: []
     assert "(no readable datasets)" in await run(start())
@@ -120,6 +129,11 @@ async def test_the_dataset_in_use_is_not_switched_to(start, client):
         told = await run(host, target)
         assert told == "Already active: 'agent_sessions' (session pi_s1)."
     assert host.session.session_id == "pi_s1"
+
+
+async def test_the_dataset_in_use_is_active_although_it_is_not_there_yet(start, client):
+    client.scripts["/api/v1/datasets"] = lambda _: []
+    assert (await run(start(), "agent_sessions")).startswith("Already active")
 
 
 async def test_vector_92_a_name_that_two_datasets_have_is_ambiguous(start, client):

@@ -103,6 +103,13 @@ async def test_w11_of_two_datasets_of_one_name_none_is_deleted_by_name(ours, cli
     assert sent(client)[0]["dataset_id"] == SECOND
 
 
+async def test_without_a_preview_the_person_is_asked_all_the_same(ours, client):
+    for content in (fails(FailureKind.SERVER_ERROR), lambda _: b" \n"):
+        client.scripts[f"{LISTED}/{DATA}/raw"] = content
+        await ours.tool("forget", dataset="notes", data_id=DATA)
+        assert ours.person.asked.pop()[1] == "This cannot be undone."
+
+
 # -- the command
 
 
@@ -181,3 +188,14 @@ async def test_the_dataset_of_the_session_is_made_again_so_that_capture_goes_on(
     told = await start(client).command("forget", "agent_sessions --entire --yes")
     assert told.endswith("This session writes to it, so it is there again, empty.")
     assert made == ["agent_sessions"]
+
+
+async def test_where_it_cannot_be_made_again_that_is_said(start, client):
+    def datasets(body):
+        if body:
+            return fails(FailureKind.UNAVAILABLE)(body)
+        return [{"id": FIRST, "name": "agent_sessions", "ownerId": ACCOUNT}]
+
+    client.scripts |= {"/api/v1/datasets": datasets, FORGET: lambda _: {"status": "success"}}
+    told = await start(client).command("forget", "agent_sessions --entire --yes")
+    assert told.endswith("This session's captures wait until it exists again (unavailable).")

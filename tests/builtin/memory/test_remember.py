@@ -283,6 +283,48 @@ async def test_w6_what_is_not_listed_is_never_called_stored(scripted, client):
     assert "queryable" not in told
 
 
+async def test_in_the_foreground_the_answer_says_that_all_is_done(start, client, notes):
+    client.scripts |= {
+        "/api/v1/datasets": lambda _: [HERE],
+        LISTED: fails(K.TIMED_OUT),
+        REMEMBER: lambda _: {"status": "completed", "dataset_id": DATASET},
+    }
+    session = start(client, COGNEE_REMEMBER_BACKGROUND="false")
+    told = await session.tool("remember", file="notes.md")
+    assert told.startswith("Stored file 'notes.md'")
+    assert "graph is queryable" in told
+    assert client.bodies(REMEMBER)[0]["run_in_background"] == "false"
+
+
+async def test_without_a_list_of_datasets_text_is_stored_all_the_same(start, client):
+    client.scripts |= {
+        "/api/v1/datasets": fails(K.SERVER_ERROR),
+        REMEMBER: lambda _: RUNNING,
+        "/api/v1/datasets/status": lambda _: {DATASET: "DATASET_PROCESSING_COMPLETED"},
+        LISTED: lambda _: [],
+    }
+    session = start(client, COGNEE_REMEMBER_WAIT_SECONDS="0.2")
+    told = await session.tool("remember", content="Tabs, not spaces.")
+    assert told.startswith("Sent to dataset 'agent_sessions'")
+    assert "not certain" in told
+
+
+async def test_a_copy_that_cannot_be_read_counts_as_changed(scripted, client):
+    client.scripts[f"{LISTED}/{FIRST}/raw"] = fails(K.SERVER_ERROR)
+    assert (await scripted.tool("remember", file="notes.md")).startswith("Updated file")
+
+
+async def test_where_the_origin_cannot_be_noted_down_the_file_is_remembered(scripted, client):
+    path = scripted.host.paths.state_dir / "remembered-files.json"
+    path.mkdir(parents=True)
+    assert (await scripted.tool("remember", file="notes.md")).startswith("Updated file")
+
+
+async def test_text_beside_a_file_is_said_not_to_be_remembered(scripted):
+    told = await scripted.command("remember", "and this --file notes.md")
+    assert told.endswith("The text beside the file was not remembered.")
+
+
 # -- files that are refused
 
 
