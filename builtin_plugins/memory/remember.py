@@ -152,8 +152,8 @@ class Remembering:
             return await self._update_failed(upload, stored, failure)
         self._note(stored.id, dataset_id, file)
         return (
-            f"Updated file '{name}' in {upload.where} — {done.status}: {texts.changes(done)}. It is "
-            f"the same document as before (data_id {stored.id}), so nothing is there twice."
+            f"Updated file '{name}' in {upload.where} — {done.status}: {texts.changes(done)}. It "
+            f"is the same document as before (data_id {stored.id}), so nothing is there twice."
         )
 
     async def _update_failed(
