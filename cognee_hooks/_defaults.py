@@ -13,6 +13,8 @@ BUILT_INS: dict[str, str] = {
     "capture": "builtin_plugins.capture.plugin:CapturePlugin",
     "code_lane": "builtin_plugins.code_lane.plugin:CodeLanePlugin",
     "compaction": "builtin_plugins.compaction.plugin:CompactionPlugin",
+    "datasets": "builtin_plugins.datasets.plugin:DatasetsPlugin",
+    "memory": "builtin_plugins.memory.plugin:MemoryPlugin",
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
     "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",
     "sync": "builtin_plugins.sync.plugin:SyncPlugin",

@@ -53,6 +53,11 @@ class HostPort(Protocol):
     progress: Callable[[str], None]
 
     @property
+    def session(self) -> Session:
+        """See `PluginContext.session`."""
+        ...
+
+    @property
     def waiting(self) -> int:
         """Entries that are captured and not yet at the server."""
         ...
@@ -71,6 +76,14 @@ class HostPort(Protocol):
 
     def report_waiting(self, plugin: str, count: int, *, volatile: int) -> None:
         """See `PluginContext.report_waiting`."""
+        ...
+
+    async def flush(self, deadline: Deadline) -> None:
+        """See `PluginContext.flush`."""
+        ...
+
+    async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
+        """See `PluginContext.switch_dataset`."""
         ...
 
     async def search_lanes(self, query: str, deadline: Deadline) -> list[tuple[Lane, list[str]]]:
@@ -96,7 +109,6 @@ class PluginContext:
 
     Attributes:
         plugin: The plugin's registered name.
-        session: The conversation.
         core: The core's own options.
         services: Server client, health, breaker, paths.
         state: This plugin's small state of this session, kept on disk between processes.
@@ -108,7 +120,6 @@ class PluginContext:
     """
 
     plugin: str
-    session: Session
     core: CoreSettings
     services: Services
     state: SessionState
@@ -119,6 +130,14 @@ class PluginContext:
     clock: Clock = time.monotonic
     now: Callable[[], float] = time.time
     random: random.Random = field(default_factory=random.Random)
+
+    @property
+    def session(self) -> Session:
+        """The conversation. Another one takes its place when its dataset is switched.
+
+        Whoever takes something up for it keeps what it was then, and goes on with that.
+        """
+        return self._host.session
 
     def settings(self, options: type[T]) -> T:
         """Return this plugin's options.
@@ -272,6 +291,38 @@ class PluginContext:
             The chosen option; None where nothing was chosen or the agent cannot ask.
         """
         return await self._host.dialogs.select(title, options, deadline)
+
+    async def flush(self, deadline: Deadline) -> int:
+        """Finish captures that are on their way and have what waits sent.
+
+        Args:
+            deadline: When to give up.
+
+        Returns:
+            How many captured entries are not at the server nevertheless.
+        """
+        await self._host.flush(deadline)
+        return self.waiting
+
+    async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
+        """Have the conversation read and write another dataset from now on.
+
+        It gets another session id with it, since a session belongs to one dataset at the server.
+        What was captured before stays in the dataset that it was captured for. All plugins are
+        told (``cognee_dataset_changed``). New conversations of the agent begin with it, too, but
+        where the project or an argument chooses the dataset.
+
+        Args:
+            dataset: The dataset's name, or its UUID where the name does not lead to it.
+            synced: Whether the session that is left was turned into lasting memory.
+
+        Returns:
+            The session from now on.
+
+        Raises:
+            OSError: The switch cannot be kept; nothing has changed.
+        """
+        return await self._host.switch_dataset(dataset, synced=synced)
 
     def drop(self, reason: DropReason) -> None:
         """Count a payload that is not kept."""

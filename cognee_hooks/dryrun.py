@@ -65,6 +65,17 @@ class DryRunClient(CogneeClient):
         deadline: Deadline,  # noqa: ARG002 - nothing waits
         key: Key | None = None,  # noqa: ARG002 - nothing is sent
     ) -> Answer:
-        body = call.json or dict(call.fields or ())
-        self.unsent.append(Unsent(call.method, call.path, body))
+        self.unsent.append(Unsent(call.method, call.path, _body(call)))
         return Answer(200, {}, _ANSWERS.get(call.path, {}))
+
+
+def _body(call: Call) -> Mapping[str, Any]:
+    """Return what a request carries; a file stands as its name and its text."""
+    if call.parts is None:
+        return call.json or {}
+    return {
+        part.name: {part.filename: part.content.decode(errors="replace")}
+        if part.filename
+        else part.content.decode(errors="replace")
+        for part in call.parts
+    }

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee_hooks.background import CORE, HOOKS, Background
 from cognee_hooks.context import PluginContext, Session
+from cognee_hooks.conversation import Conversation
 from cognee_hooks.core_settings import CoreSettings, decide_mode, own_session_id
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs, NoDialogs
 from cognee_hooks.dispatch import Dispatcher
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import (
-    DatasetChanged,
     Event,
     PostToolUse,
     PostToolUseFailure,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SETTLE_SECONDS = 1.0
-"""Share of the session-end budget in which captures that are still being redacted may finish."""
+"""So long captures that are still being redacted may take to finish where a session ends."""
 DRAIN_SECONDS = 20.0
 """Longest that one background attempt to empty the queue goes on."""
 PROGRESS_SECONDS = 1.0
@@ -127,13 +127,6 @@ class Host:
         )
         self.core = self.settings.resolve("", CoreSettings)
         self.mode = decide_mode(self.settings, self.core, agent)
-        self.session = Session(
-            agent=agent,
-            session_id=own_session_id(self.core, agent, session_id),
-            cwd=cwd,
-            dataset=self.core.dataset,
-            max_context_bytes=max_context_bytes,
-        )
         self.notices = Notices()
         # Replaced by whoever has a line to the person.
         self.dialogs: Dialogs = NoDialogs()
@@ -160,6 +153,14 @@ class Host:
             clock=clock,
             client=client,
         )
+        first = Session(
+            agent=agent,
+            session_id=own_session_id(self.core, agent, session_id),
+            cwd=cwd,
+            dataset=self.core.dataset,
+            max_context_bytes=max_context_bytes,
+        )
+        self._conversation = Conversation(first, self.services.bindings, self.settings)
         self.credentials = Credentials(self.dispatcher, self.services.keys, self.mode.url)
         self.services.client.use_credentials(self.credentials)
         self.registry.load(self._context, (plugins or {}).items())
@@ -235,12 +236,13 @@ class Host:
             event: The prompt.
             deadline: The agent's own limit, if it is earlier than the recall budget.
         """
+        session = self.session
         event = replace(event, prompt=strip_injected(event.prompt))
         called = await self._call("cognee_user_prompt_submit", event, deadline)
         sections = flat(called.value)
-        context = join_sections(sections, self.session.max_context_bytes)
+        context = join_sections(sections, session.max_context_bytes)
         if not event.replayed:
-            record_injected(self.ledger, self.session.session_id, called, context)
+            record_injected(self.ledger, session.session_id, called, context)
         return PromptAnswer(context, sum(section.hits for section in sections))
 
     async def post_tool_use(self, event: PostToolUse) -> None:
@@ -269,9 +271,13 @@ class Host:
         await self._call("cognee_session_end", event, limit.within(share))
         await self.writer.drain(limit)
 
-    async def dataset_changed(self, event: DatasetChanged) -> None:
-        """The session reads and writes another dataset from now on."""
+    async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
+        """Have the session read and write another one; see `PluginContext.switch_dataset`."""
+        # What has happened already belongs to the session that is left.
+        await self.background.settle(Deadline.after(SETTLE_SECONDS, self._clock))
+        event = self._conversation.switch(dataset, synced=synced)
         await self._call("cognee_dataset_changed", event)
+        return self.session
 
     async def dispatch(self, event: Event, deadline: Deadline | None = None) -> PromptAnswer | None:
         """Pass an event to its method; returns the answer to a prompt, None for all else."""
@@ -307,6 +313,11 @@ class Host:
         )
 
     # -- what plugins use (HostPort) -------------------------------------------------------------
+
+    @property
+    def session(self) -> Session:
+        """The conversation as it stands; see `PluginContext.session`."""
+        return self._conversation.session
 
     async def search_lanes(self, query: str, deadline: Deadline) -> list[tuple[Lane, list[str]]]:
         """Ask the recall lanes of the plugins; see `PluginContext.search_lanes`."""
@@ -415,10 +426,9 @@ class Host:
     def _context(self, plugin: str) -> PluginContext:
         return PluginContext(
             plugin=plugin,
-            session=self.session,
             core=self.core,
             services=self.services,
-            state=SessionState.of(self.paths.sessions_dir, self.session.session_id, plugin),
+            state=SessionState.of(self.paths.sessions_dir, self._conversation.id, plugin),
             ledger=self.ledger,
             log=logging.getLogger(f"cognee_hooks.plugins.{plugin}"),
             clock=self._clock,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from builtin_plugins.capture.deny import DenyList
-from builtin_plugins.capture.globs import Globs
 from builtin_plugins.capture.settings import CaptureSettings
 from builtin_plugins.capture.shell import runs_own_program
 from builtin_plugins.capture.summary import clipped, command_lines, headline, response_text, summary
 from cognee_hooks import PluginContext, hookimpl
+from cognee_hooks.context import Session
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import PostToolUse, PostToolUseFailure, Stop, UserPromptSubmit
 from cognee_hooks.faults import DropReason
+from cognee_hooks.globs import Globs
 from cognee_hooks.results import CheckResult, CheckStatus, StoreRequest
 
 MIN_PROMPT = 5
@@ -44,25 +46,25 @@ class CapturePlugin:
     def cognee_user_prompt_submit(self, event: UserPromptSubmit) -> None:
         """Park the prompt until its answer comes."""
         if self._on and not event.machine_made and not event.agent_id:
-            self._context.spawn(self._park(event))
+            self._context.spawn(self._park(event, self._context.session))
 
     @hookimpl
     def cognee_stop(self, event: Stop) -> None:
         """Store the parked prompt with its answer."""
         if self._on and not event.agent_id:
-            self._context.spawn(self._store_turn(event))
+            self._context.spawn(self._store_turn(event, self._context.session))
 
     @hookimpl
     def cognee_post_tool_use(self, event: PostToolUse) -> None:
         """Note down a call that succeeded."""
         if self._wanted(event.tool_name, event.tool_input):
-            self._context.spawn(self._store_trace(event, response_text(event.tool_response), ""))
+            self._note(event, response_text(event.tool_response), "")
 
     @hookimpl
     def cognee_post_tool_use_failure(self, event: PostToolUseFailure) -> None:
         """Note down a call that failed."""
         if self._wanted(event.tool_name, event.tool_input):
-            self._context.spawn(self._store_trace(event, event.error, event.error or "failed"))
+            self._note(event, event.error, event.error or "failed")
 
     @hookimpl
     def cognee_doctor_checks(self) -> CheckResult:
@@ -86,7 +88,7 @@ class CapturePlugin:
 
     # -- turns -----------------------------------------------------------------------------------
 
-    async def _park(self, event: UserPromptSubmit) -> None:
+    async def _park(self, event: UserPromptSubmit, session: Session) -> None:
         async with self._in_order:
             prompt = event.prompt.strip()
             question = ""
@@ -94,25 +96,33 @@ class CapturePlugin:
                 question = await self._redacted(prompt, self._settings.max_question_bytes)
             same_turn = event.prompt_id and self._parked.get("prompt_id") == event.prompt_id
             if question or not same_turn:
-                self._save({"question": question, "prompt_id": event.prompt_id})
+                self._save(
+                    {
+                        "question": question,
+                        "prompt_id": event.prompt_id,
+                        "session_id": session.session_id,
+                        "dataset": session.dataset,
+                    }
+                )
 
-    async def _store_turn(self, event: Stop) -> None:
+    async def _store_turn(self, event: Stop, session: Session) -> None:
         async with self._in_order:
             question = self._parked.get("question")
+            session = _asked_in(self._parked, session)
             self._save({})
             # Without its question an answer is noise: the prompt was short, private or a command.
             if not isinstance(question, str) or not question:
                 return
             message = event.last_assistant_message.strip()
             answer = await self._redacted(message, self._settings.max_answer_bytes)
-            session = self._context.session
             await self._store(
+                session,
                 {
                     "type": "qa",
                     "question": question,
                     "answer": answer,
                     "context": f"{session.agent} · dataset {session.dataset}",
-                }
+                },
             )
 
     # -- traces ----------------------------------------------------------------------------------
@@ -135,8 +145,16 @@ class CapturePlugin:
             return DropReason.DENIED_PATH
         return None
 
+    def _note(self, event: PostToolUse | PostToolUseFailure, output: str, error: str) -> None:
+        # The session may be another one by the time that everything is redacted.
+        self._context.spawn(self._store_trace(self._context.session, event, output, error))
+
     async def _store_trace(
-        self, event: PostToolUse | PostToolUseFailure, output: str, error: str
+        self,
+        session: Session,
+        event: PostToolUse | PostToolUseFailure,
+        output: str,
+        error: str,
     ) -> None:
         async with self._in_order:
             context = self._context
@@ -153,6 +171,7 @@ class CapturePlugin:
                 context.drop(DropReason.REDACTION_FAILED)
                 return
             await self._store(
+                session,
                 {
                     "type": "trace",
                     "origin_function": event.tool_name,
@@ -161,7 +180,7 @@ class CapturePlugin:
                     "method_return_value": summary(called.value, outcome.value),
                     "error_message": message,
                     "generate_feedback_with_llm": False,
-                }
+                },
             )
 
     # -- inside ----------------------------------------------------------------------------------
@@ -178,8 +197,7 @@ class CapturePlugin:
             self._context.drop(DropReason.REDACTION_FAILED)
             return ""
 
-    async def _store(self, entry: dict[str, Any]) -> None:
-        session = self._context.session
+    async def _store(self, session: Session, entry: dict[str, Any]) -> None:
         try:
             redacted = await self._context.redact(entry)
         except RedactionFailed:
@@ -195,3 +213,11 @@ class CapturePlugin:
             self._context.state.write(parked)
         except OSError as error:
             self._context.log.warning("prompt parked in memory only: %s", type(error).__name__)
+
+
+def _asked_in(parked: Mapping[str, Any], now: Session) -> Session:
+    """Return the session in which a parked question was asked; its answer belongs there, too."""
+    session_id, dataset = parked.get("session_id"), parked.get("dataset")
+    if not (session_id and isinstance(session_id, str) and dataset and isinstance(dataset, str)):
+        return now
+    return replace(now, session_id=session_id, dataset=dataset)

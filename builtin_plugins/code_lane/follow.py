@@ -14,7 +14,7 @@ from enum import StrEnum
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.api import ServerApi
-from cognee_hooks.services.code import PipelineState
+from cognee_hooks.services.pipelines import CODE_PIPELINE, PipelineState
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 20.0
@@ -62,13 +62,13 @@ async def look_before(client: ServerApi, dataset_id: str, deadline: Deadline) ->
     if not dataset_id:
         return Before()
     try:
-        rows = await client.pipeline_rows(dataset_id, deadline)
+        rows = await client.pipelines.rows(dataset_id, CODE_PIPELINE, deadline)
     except ServerFailure as failure:
         if failure.kind is FailureKind.FORBIDDEN:  # the dataset was deleted
             return Before()
         if failure.kind is not FailureKind.NOT_FOUND:
             raise
-        status = await client.pipeline_status(dataset_id, deadline)
+        status = await client.pipelines.status(dataset_id, CODE_PIPELINE, deadline)
         return Before(status=status, logged=False)
     return Before(frozenset(row.run_id for row in rows))
 
@@ -127,13 +127,13 @@ class Follower:
             return None
 
     async def _by_log(self, deadline: Deadline) -> PipelineState | None:
-        rows = await self._client.pipeline_rows(self._dataset_id, deadline)
+        rows = await self._client.pipelines.rows(self._dataset_id, CODE_PIPELINE, deadline)
         own = [row.state for row in rows if row.run_id not in self._before.runs]
         self._seen = self._seen or bool(own)
         return own[0] if own else None
 
     async def _by_status(self, deadline: Deadline) -> PipelineState | None:
-        status = await self._client.pipeline_status(self._dataset_id, deadline)
+        status = await self._client.pipelines.status(self._dataset_id, CODE_PIPELINE, deadline)
         if status and status != self._before.status:
             self._seen = True
         return PipelineState.of(status) if status and self._seen else None

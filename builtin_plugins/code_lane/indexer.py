@@ -14,9 +14,9 @@ from builtin_plugins.code_lane.repository import Repository
 from builtin_plugins.code_lane.tree import fingerprint
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import ServerFailure, UsageError
-from cognee_hooks.services.code import PipelineState
 from cognee_hooks.services.git import Git
 from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.pipelines import CODE_PIPELINE, PipelineState
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
@@ -121,7 +121,7 @@ class Indexer:
             before = None
         started = context.now()
         try:
-            taken = await client.index_code(
+            taken = await client.code.index(
                 spec, dataset=name, deadline=self._limit(self._seconds), vectors=vectors
             )
         except ServerFailure as failure:
@@ -176,8 +176,8 @@ class Indexer:
     async def settle(self, record: Record) -> Record:
         """Find out how a run ended that another process submitted and did not see the end of."""
         try:
-            rows = await self._context.services.client.pipeline_rows(
-                record.dataset_id, self._limit(LOOK_SECONDS)
+            rows = await self._context.services.client.pipelines.rows(
+                record.dataset_id, CODE_PIPELINE, self._limit(LOOK_SECONDS)
             )
         except ServerFailure:
             return record

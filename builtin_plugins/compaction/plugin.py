@@ -21,6 +21,7 @@ from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.recall import recall_memory
 
 if TYPE_CHECKING:
+    from cognee_hooks.context import Session
     from cognee_hooks.redaction import Redacted
 
 LANE = "compaction"
@@ -56,9 +57,10 @@ class CompactionPlugin:
         if not self._on or event.agent_id:
             return
         heard = self._heard.take()
+        session = self._context.session
         async with self._at_work:
             if turns := await self._safe(event.turns or heard):
-                await self._anchor(turns, event, deadline)
+                await self._anchor(session, turns, event, deadline)
 
     @hookimpl
     async def cognee_user_prompt_submit(
@@ -123,7 +125,9 @@ class CompactionPlugin:
         # An answer to a question that is private may repeat it.
         return [Turn(question=asked, answer=said) for asked, said in pairs if asked.strip()]
 
-    async def _anchor(self, turns: list[Turn], event: PreCompact, deadline: Deadline) -> None:
+    async def _anchor(
+        self, session: Session, turns: list[Turn], event: PreCompact, deadline: Deadline
+    ) -> None:
         made_of = hashlib.sha256(repr(turns).encode()).hexdigest()
         again = made_of == self._pending.made_of
         if again and not event.replayed:
@@ -135,7 +139,7 @@ class CompactionPlugin:
         passages: list[str] = []
         if not event.replayed:
             by = Deadline(deadline.at - MARGIN, deadline.clock)
-            passages = await self._remembered(turns, by)
+            passages = await self._remembered(session, turns, by)
         if passages:
             anchor = anchor_text(turns, passages, limit)
             self._pending.improve(anchor, made_of)
@@ -143,9 +147,9 @@ class CompactionPlugin:
             trigger = event.trigger if event.trigger in {"manual", "auto"} else ""
             self._context.record(Act.COMPACTED, trigger, content=anchor)
         # Of an event that is done again nobody knows how far it came; its entry keeps its key.
-        await self._store(not_among(turns, passages))
+        await self._store(session, not_among(turns, passages))
 
-    async def _remembered(self, turns: list[Turn], limit: Deadline) -> list[str]:
+    async def _remembered(self, session: Session, turns: list[Turn], limit: Deadline) -> list[str]:
         """Ask the server what it remembers about the turns; returns redacted passages."""
         context, services = self._context, self._context.services
         words = query_of(turns)
@@ -156,12 +160,12 @@ class CompactionPlugin:
             return []
         try:
             query = await context.redact(words)
-            passages = await self._asked(query, limit)
+            passages = await self._asked(session, query, limit)
             return (await context.redact(passages)).value
         except RedactionFailed:
             return []
 
-    async def _asked(self, query: Redacted[str], limit: Deadline) -> list[str]:
+    async def _asked(self, session: Session, query: Redacted[str], limit: Deadline) -> list[str]:
         context, services = self._context, self._context.services
         # Last of all, because whoever is let through has to report how it went.
         if not services.breaker.allow():
@@ -172,7 +176,7 @@ class CompactionPlugin:
             memory = await recall_memory(
                 services.client,
                 query,
-                read or [DatasetRef(name=context.session.dataset)],
+                read or [DatasetRef(name=session.dataset)],
                 top_k=self._settings.top_k,
                 deadline=limit,
             )
@@ -184,13 +188,12 @@ class CompactionPlugin:
         services.breaker.success()
         return memory.passages
 
-    async def _store(self, turns: list[Turn]) -> None:
+    async def _store(self, session: Session, turns: list[Turn]) -> None:
         """Store the turns that the graph does not hold; what it holds would only come back."""
         answer = turns_section(turns)
         # Who has blocked capture wants nothing of a conversation stored.
         if not answer or not self._context.is_active("capture"):
             return
-        session = self._context.session
         entry: dict[str, Any] = {
             "type": "qa",
             "question": QUESTION,

@@ -32,6 +32,8 @@ PRIORITY = 100
 KEPT = 90
 """Priority of what a status line never leaves out."""
 WARM_UP_QUERY = "session start"
+WARM_UP_SECONDS = 10.0
+"""How long opening another dataset may take; nobody waits for it."""
 
 
 @dataclass(slots=True)
@@ -57,14 +59,13 @@ class RecallPlugin:
     @hookimpl
     async def cognee_session_start(self, event: SessionStart, deadline: Deadline) -> None:
         """Open the dataset, which takes the server seconds the first time."""
-        if not (self._on and self._settings.warm_up) or event.source == "compact":
-            return
-        try:
-            await self._ask(await self._context.redact(WARM_UP_QUERY), deadline)
-        except RedactionFailed:
-            return
-        except ServerFailure as failure:
-            self._context.services.health.note(failure)
+        if event.source != "compact":
+            await self._warm_up(deadline)
+
+    @hookimpl
+    def cognee_dataset_changed(self) -> None:
+        """Open the other dataset."""
+        self._context.spawn(self._warm_up(Deadline.after(WARM_UP_SECONDS, self._context.clock)))
 
     @hookimpl
     async def cognee_user_prompt_submit(
@@ -140,6 +141,16 @@ class RecallPlugin:
     @property
     def _on(self) -> bool:
         return self._settings.enabled and self._context.core.capture
+
+    async def _warm_up(self, deadline: Deadline) -> None:
+        if not (self._on and self._settings.warm_up):
+            return
+        try:
+            await self._ask(await self._context.redact(WARM_UP_QUERY), deadline)
+        except RedactionFailed:
+            return
+        except ServerFailure as failure:
+            self._context.services.health.note(failure)
 
     async def _from_server(self, query: Redacted[str], limit: Deadline) -> AdditionalContext | str:
         """Return what the server remembers, or in a few words why it could not be asked."""

@@ -5,7 +5,7 @@ The routes, their spelling and what their answers mean are those of cognee 1.6.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,9 @@ from cognee_hooks.services.answers import (
     SessionDetail,
     StoredEntry,
 )
-from cognee_hooks.services.checks import expect as _expect
-from cognee_hooks.services.checks import revealed as _revealed
-from cognee_hooks.services.code_routes import CodeRoutes
+from cognee_hooks.services.asking import expect, put, revealed
+from cognee_hooks.services.code import CodeRoutes
+from cognee_hooks.services.documents import DocumentRoutes
 from cognee_hooks.services.entries import problem_of
 from cognee_hooks.services.improve import (
     ImproveResult,
@@ -38,6 +38,7 @@ from cognee_hooks.services.improve import (
 )
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_session_id
 from cognee_hooks.services.outcome import error_text, failure_of, stranger
+from cognee_hooks.services.pipelines import PipelineRoutes
 from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Answer, Call
 
 if TYPE_CHECKING:
@@ -48,12 +49,25 @@ _RUNS = 100
 """Rows of the server's log of runs that are looked through for one of ours."""
 
 
-class ServerApi(CodeRoutes):
-    """The routes; how requests travel is the subclass's part."""
+class ServerApi(ABC):
+    """The routes; how requests travel is the subclass's part.
+
+    Attributes:
+        code: The route that indexes repositories.
+        documents: The routes about remembered text and files.
+        pipelines: The routes that tell how far the server is.
+    """
 
     def __init__(self) -> None:
+        self.code = CodeRoutes(self._ask)
+        self.documents = DocumentRoutes(self._ask)
+        self.pipelines = PipelineRoutes(self._ask)
         self._version: tuple[int, ...] = ()
         self._without_improve: tuple[int, ...] | None = None
+
+    @abstractmethod
+    async def _ask(self, call: Call, deadline: Deadline) -> Answer:
+        """Send a request with the key and return the answer if it is a good one."""
 
     @abstractmethod
     async def _exchange(self, call: Call, deadline: Deadline) -> Answer:
@@ -113,23 +127,23 @@ class ServerApi(CodeRoutes):
             ServerFailure: It failed; ``NO_MEMORY`` where the dataset is empty or not there yet.
             TypeError: The query did not go through redaction.
         """
-        body: dict[str, Any] = {"query": _revealed(query), "scope": [scope]}
-        _put(body, "top_k", "topK", max(top_k, 1))
+        body: dict[str, Any] = {"query": revealed(query), "scope": [scope]}
+        put(body, "top_k", "topK", max(top_k, 1))
         # Otherwise the server's own model answers the query, and that is written into a session.
-        _put(body, "only_context", "onlyContext", True)
-        _put(body, "search_type", "searchType", search_type)
+        put(body, "only_context", "onlyContext", True)
+        put(body, "search_type", "searchType", search_type)
         identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
         if identifier:
-            _put(body, "dataset_ids", "datasetIds", [identifier])
+            put(body, "dataset_ids", "datasetIds", [identifier])
         else:
             body["datasets"] = [safe_dataset_name(dataset.name)]
         if session_id:
-            _put(body, "session_id", "sessionId", safe_session_id(session_id))
+            put(body, "session_id", "sessionId", safe_session_id(session_id))
         if code_query is not None:
-            _put(body, "code_query", "codeQuery", _revealed(code_query))
+            put(body, "code_query", "codeQuery", revealed(code_query))
         call = Call(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
         answer = await self._ask(call, deadline)
-        return _expect(answers.read_items(answer.document), "holds no list of memories")
+        return expect(answers.read_items(answer.document), "holds no list of memories")
 
     async def store_entry(
         self,
@@ -156,7 +170,7 @@ class ServerApi(CodeRoutes):
                 sent where the server would refuse it for ever.
             TypeError: The entry did not go through redaction.
         """
-        document: dict[str, Any] = _revealed(entry)
+        document: dict[str, Any] = revealed(entry)
         session = safe_session_id(session_id)
         problem = problem_of(document) or ("" if session else "an entry needs a session")
         if problem:
@@ -173,7 +187,7 @@ class ServerApi(CodeRoutes):
         if isinstance(answer.document, Mapping) and answer.document.get("status") == "errored":
             error = error_text(answer.document)
             raise ServerFailure(FailureKind.REJECTED, error.text, status=answer.status)
-        return _expect(answers.read_stored(answer.document), "does not say that it was stored")
+        return expect(answers.read_stored(answer.document), "does not say that it was stored")
 
     async def improve(
         self,
@@ -204,13 +218,13 @@ class ServerApi(CodeRoutes):
         if self._without_improve == self._version:
             return ImproveResult(ImproveState.UNSUPPORTED)
         body: dict[str, Any] = {}
-        _put(body, "session_ids", "sessionIds", [safe_session_id(each) for each in session_ids])
-        _put(body, "run_in_background", "runInBackground", background)
+        put(body, "session_ids", "sessionIds", [safe_session_id(each) for each in session_ids])
+        put(body, "run_in_background", "runInBackground", background)
         identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
         if identifier:
-            _put(body, "dataset_id", "datasetId", identifier)
+            put(body, "dataset_id", "datasetId", identifier)
         else:
-            _put(body, "dataset_name", "datasetName", safe_dataset_name(dataset.name))
+            put(body, "dataset_name", "datasetName", safe_dataset_name(dataset.name))
         call = Call(
             method="POST",
             path="/api/v1/improve",
@@ -227,7 +241,7 @@ class ServerApi(CodeRoutes):
             if refused.state is ImproveState.UNSUPPORTED:
                 self._without_improve = self._version
             return refused
-        return _expect(read_improve(answer.document), "is a web page")
+        return expect(read_improve(answer.document), "is a web page")
 
     async def improve_runs(self, deadline: Deadline, *, dataset_id: str = "") -> list[ImproveRun]:
         """Return the improves that ended lately, newest first; it is how a background one is told.
@@ -243,7 +257,7 @@ class ServerApi(CodeRoutes):
         wanted = f"&dataset_id={canonical_uuid(dataset_id)}" if canonical_uuid(dataset_id) else ""
         path = f"/api/v1/activity/pipeline-runs?limit={_RUNS}{wanted}"
         answer = await self._ask(Call(method="GET", path=path), deadline)
-        return _expect(read_runs(answer.document), "is no list of runs")
+        return expect(read_runs(answer.document), "is no list of runs")
 
     async def newest_run(self, deadline: Deadline) -> float:
         """Return when the newest run of any kind was logged, in epoch seconds of the server.
@@ -253,7 +267,7 @@ class ServerApi(CodeRoutes):
         """
         path = "/api/v1/activity/pipeline-runs?limit=1"
         answer = await self._ask(Call(method="GET", path=path, limit=SMALL_BODY), deadline)
-        return _expect(newest_moment(answer.document), "is no list of runs")
+        return expect(newest_moment(answer.document), "is no list of runs")
 
     async def session(self, session_id: str, deadline: Deadline) -> SessionDetail:
         """Read a session: totals, and the last 20 entries of each kind.
@@ -272,7 +286,7 @@ class ServerApi(CodeRoutes):
             if failure.kind is FailureKind.NOT_FOUND and "session not found" in failure.detail:
                 return SessionDetail(exists=False)
             raise
-        return _expect(answers.read_session(answer.document), "is no session")
+        return expect(answers.read_session(answer.document), "is no session")
 
     async def datasets(self, deadline: Deadline) -> list[Dataset]:
         """Return all datasets that the account can read; names may repeat.
@@ -281,7 +295,7 @@ class ServerApi(CodeRoutes):
             ServerFailure: It failed.
         """
         answer = await self._ask(Call(method="GET", path="/api/v1/datasets"), deadline)
-        return _expect(answers.read_datasets(answer.document), "is no list of datasets")
+        return expect(answers.read_datasets(answer.document), "is no list of datasets")
 
     async def ensure_dataset(self, name: str, deadline: Deadline) -> Dataset:
         """Make a dataset of our own, or return it where it is there.
@@ -292,7 +306,7 @@ class ServerApi(CodeRoutes):
         body = {"name": safe_dataset_name(name)}
         call = Call(method="POST", path="/api/v1/datasets", json=body, limit=SMALL_BODY)
         answer = await self._ask(call, deadline)
-        return _expect(answers.read_dataset(answer.document), "is no dataset")
+        return expect(answers.read_dataset(answer.document), "is no dataset")
 
     async def whoami(self, deadline: Deadline) -> Account:
         """Return the account that the key belongs to.
@@ -302,7 +316,7 @@ class ServerApi(CodeRoutes):
         """
         call = Call(method="GET", path="/api/v1/users/me", limit=SMALL_BODY)
         answer = await self._ask(call, deadline)
-        return _expect(answers.read_account(answer.document), "is no account")
+        return expect(answers.read_account(answer.document), "is no account")
 
     async def single_user(self, deadline: Deadline) -> bool:
         """Tell whether the server's access control is off.
@@ -328,11 +342,6 @@ class ServerApi(CodeRoutes):
         if identifier and (not named or self._version >= _FIRST_VERSION_WITH_IDS):
             return {"dataset_id": identifier}
         return {"dataset_name": safe_dataset_name(dataset.name)}
-
-
-def _put(body: dict[str, Any], snake: str, camel: str, value: object) -> None:
-    """Set a field that servers of different age know under different spellings."""
-    body[snake] = body[camel] = value
 
 
 def _version(text: str) -> tuple[int, ...]:

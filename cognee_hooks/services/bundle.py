@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cognee_hooks.deadline import Clock
+from cognee_hooks.services.bindings import Bindings
 from cognee_hooks.services.breaker import CircuitBreaker
 from cognee_hooks.services.client import CogneeClient
 from cognee_hooks.services.health import HealthMonitor
@@ -26,6 +27,7 @@ class Services:
         paths: Where files lie.
         keys: Where the API key comes from.
         client: The cognee server.
+        bindings: Which dataset sessions use after somebody switched.
         health: What is known of the connection.
         breaker: Pauses recall when the server keeps failing.
     """
@@ -34,6 +36,7 @@ class Services:
     paths: Paths
     keys: KeyChain
     client: CogneeClient
+    bindings: Bindings
     health: HealthMonitor
     breaker: CircuitBreaker
 
@@ -72,6 +75,12 @@ def make_services(
         paths=paths,
         keys=keys,
         client=chosen,
+        bindings=Bindings(
+            path=paths.active_dataset_file,
+            sessions_dir=paths.sessions_dir,
+            base_url=mode.url,
+            key=lambda: key.value if (key := keys.known()) is not None else None,
+        ),
         health=HealthMonitor(chosen, probe_seconds=core.health_timeout_ms / 1000, clock=clock),
         breaker=CircuitBreaker(
             mode.url,

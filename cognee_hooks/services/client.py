@@ -20,16 +20,15 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, Health
 from cognee_hooks.services.api import ServerApi
 from cognee_hooks.services.keys import Key, KeyChain
-from cognee_hooks.services.multipart import encode_multipart
 from cognee_hooks.services.outcome import failure_of
-from cognee_hooks.services.wire import SMALL_BODY, Answer, BodyReader, Call, encode_json
+from cognee_hooks.services.wire import SMALL_BODY, Answer, BodyReader, Call, encoded
 
 if TYPE_CHECKING:
     import httpx
@@ -219,7 +218,9 @@ class CogneeClient(ServerApi):
         """
         if self._url_problem:
             raise ServerFailure(FailureKind.MISCONFIGURED, self._url_problem, sent=False)
-        content, headers = _encoded(call, key)
+        content, headers = encoded(call)
+        if key is not None:
+            headers["X-Api-Key"] = key.value
         started = time.monotonic()
         progress = _Progress()
         outcome = await self._attempt(call, content, headers, deadline, progress)
@@ -313,23 +314,7 @@ async def _receive(client: httpx.AsyncClient, request: httpx.Request, limit: int
     finally:
         # A body that was not read to its end takes its connection with it.
         await response.aclose()
-    return Answer(response.status_code, headers, body.document(headers))
-
-
-def _encoded(call: Call, key: Key | None) -> tuple[bytes | None, dict[str, str]]:
-    headers = dict(call.headers)
-    content: bytes | None = None
-    if call.json is not None:
-        content = encode_json(call.json)
-        headers["Content-Type"] = "application/json"
-    elif call.form is not None:
-        content = urlencode(call.form).encode()
-        headers["Content-Type"] = "application/x-www-form-urlencoded"
-    elif call.fields is not None:
-        content, headers["Content-Type"] = encode_multipart(call.fields)
-    if key is not None:
-        headers["X-Api-Key"] = key.value
-    return content, headers
+    return Answer(response.status_code, headers, body.document(headers), body.content)
 
 
 def _was_stale(failure: ServerFailure, progress: _Progress) -> bool:

@@ -1,43 +1,27 @@
-"""Having a repository indexed, and following that to its end.
+"""Having the server build the code graph of a repository.
 
 By the cognee 1.6 HTTP contract the answer to a submission only says that it was taken on; a
-repository that cannot be read fails in silence. The status of a dataset survives its runs, so it
-may be that of an earlier one; the log of runs names each.
+repository that cannot be read fails in silence. What the graph answers to comes through recall,
+with scope ``code``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import text_of
-from cognee_hooks.services.improve import moment
+from cognee_hooks.services.asking import Ask, expect, revealed
 from cognee_hooks.services.names import safe_dataset_name
 from cognee_hooks.services.outcome import error_text, one_line
-from cognee_hooks.services.wire import SMALL_BODY, Call
+from cognee_hooks.services.pipelines import PipelineState
+from cognee_hooks.services.wire import SMALL_BODY, Call, Part
 
-CODE_PIPELINE = "code_graph_pipeline"
-
-_MOST_ROWS = 500
-
-
-class PipelineState(StrEnum):
-    """How far a run of a pipeline is."""
-
-    RUNNING = "running"
-    """Or waiting in line, or in a state with a name that we do not know."""
-    COMPLETED = "completed"
-    ERRORED = "errored"
-
-    @classmethod
-    def of(cls, status: str) -> PipelineState:
-        """Return the state behind a status of the server, of which only the ending counts."""
-        word = status.strip().upper()
-        if word.endswith("COMPLETED"):
-            return cls.COMPLETED
-        return cls.ERRORED if word.endswith(("ERRORED", "FAILED")) else cls.RUNNING
+if TYPE_CHECKING:
+    from cognee_hooks.deadline import Deadline
+    from cognee_hooks.redaction import Redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,38 +39,53 @@ class Submission:
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineRow:
-    """One row of the server's log about a run; each run has several.
-
-    Attributes:
-        run_id: Which run.
-        state: How far it was then.
-        at: When the row was made, in epoch seconds of the server; 0.0 where it does not say.
-    """
-
-    run_id: str
-    state: PipelineState
-    at: float = 0.0
-
-
-def code_call(repository: str, dataset: str, *, vectors: bool) -> Call:
-    """Return the request that has a repository indexed in the background.
+class CodeRoutes:
+    """The route that indexes.
 
     Args:
-        repository: Absolute path on the server's machine, or a git URL.
-        dataset: Name of its dataset.
-        vectors: Whether its facts are embedded as well, which needs the server's model.
+        ask: Sends the requests.
     """
-    fields = (
-        ("datasetName", safe_dataset_name(dataset)),
-        ("content_type", "code"),
-        ("raw_data", repository),
-        ("run_in_background", "true"),
-        ("index_vectors", "true" if vectors else "false"),
-    )
-    path = "/api/v1/remember"
-    return Call(method="POST", path=path, fields=fields, repeatable=False, limit=SMALL_BODY)
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    async def index(
+        self,
+        repository: Redacted[str],
+        *,
+        dataset: str,
+        deadline: Deadline,
+        vectors: bool = False,
+    ) -> Submission:
+        """Have the code graph of a repository built, or brought up to date, in the background.
+
+        Args:
+            repository: Absolute path on the server's own disk, or a git URL that it clones. A path
+                that is not there is taken on as well and comes to nothing.
+            dataset: Its dataset, made by the server where it is missing.
+            deadline: When to give up. The server goes on nevertheless.
+            vectors: Embed the facts too, which needs the server's model.
+
+        Raises:
+            ServerFailure: It was not taken on, or may not have been.
+            TypeError: The name did not go through redaction.
+        """
+        fields = {
+            "datasetName": safe_dataset_name(dataset),
+            "content_type": "code",
+            "raw_data": revealed(repository),
+            "run_in_background": "true",
+            "index_vectors": "true" if vectors else "false",
+        }
+        call = Call(
+            method="POST",
+            path="/api/v1/remember",
+            parts=[Part.of(name, value) for name, value in fields.items()],
+            repeatable=False,
+            limit=SMALL_BODY,
+        )
+        answer = await self._ask(call, deadline)
+        return expect(read_submission(answer.document), "does not say that it was taken on")
 
 
 def read_submission(document: object) -> Submission | None:
@@ -106,40 +105,3 @@ def read_submission(document: object) -> Submission | None:
         text_of(document, "dataset_id"),
         text_of(document, "pipeline_run_id"),
     )
-
-
-def read_status(document: object, dataset_id: str) -> str | None:
-    """Read the status of one dataset, in either of the two shapes that it comes in.
-
-    Args:
-        document: ``{id: status}`` or ``{id: {pipeline: status}}``.
-        dataset_id: The dataset; where it is not in there, the first entry counts.
-
-    Returns:
-        The server's word; "" where it has none yet. None where the answer is no such map.
-    """
-    if not isinstance(document, Mapping):
-        return None
-    found = document.get(dataset_id, next(iter(document.values()), ""))
-    if isinstance(found, Mapping):
-        found = next(iter(found.values()), "")
-    return one_line(found, 80) if isinstance(found, str) else ""
-
-
-def read_pipeline_rows(document: object, pipeline: str) -> list[PipelineRow] | None:
-    """Read the rows about one pipeline from a page of the log of runs, newest first.
-
-    Returns:
-        The rows; None where the answer is no such page.
-    """
-    if not isinstance(document, list):
-        return None
-    return [
-        PipelineRow(
-            text_of(row, "pipeline_run_id"),
-            PipelineState.of(text_of(row, "status")),
-            moment(text_of(row, "created_at")),
-        )
-        for row in document[:_MOST_ROWS]
-        if isinstance(row, Mapping) and text_of(row, "pipeline_name") == pipeline
-    ]

@@ -131,6 +131,10 @@ class KeyChain:
             return known.source
         return MINT_FAILED if self._problem else NOT_SET
 
+    def known(self) -> Key | None:
+        """Return the key to use as far as it is known without asking anybody."""
+        return self._configured or self._current or self._from_cache()
+
     @property
     def problem(self) -> str:
         """Why no key could be made, in a sentence for people, or ""."""
@@ -142,7 +146,7 @@ class KeyChain:
         Args:
             deadline: Limit of everything that is done to get one.
         """
-        found = self._configured or self._current or self._from_cache()
+        found = self.known()
         if found is not None:
             return found
         if self._send is None or not self._retry.ready or not is_loopback(self._base_url):

@@ -14,6 +14,7 @@ DEFAULT_DATASET = "agent_sessions"
 """Dataset of every agent that chose none; shared with the other cognee plugins."""
 
 DATASET_LIMIT = 100
+FILE_LIMIT = 200
 SESSION_LIMIT = 120
 
 RESERVED_SESSION_IDS = frozenset(
@@ -22,6 +23,7 @@ RESERVED_SESSION_IDS = frozenset(
 """Last path segments of other session routes: a session of that name could never be read back."""
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+_UNFIT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f"%\\/]')
 _ORDINAL = re.compile(r"(.*)__([0-9]+)", re.DOTALL)
 _HYPHENATED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _BARE = re.compile(r"[0-9a-f]{32}")
@@ -43,6 +45,15 @@ def safe_session_id(session_id: str) -> str:
     """
     cleaned = _FOREIGN.sub("-", session_id)[:SESSION_LIMIT]
     return f"{cleaned}-session" if cleaned in RESERVED_SESSION_IDS else cleaned
+
+
+def safe_file_name(name: str) -> str:
+    """Return a file name that comes back from the server as it was sent, at most 200 characters.
+
+    Quotes and percent signs do not, and folders are not part of it. The end is kept, because the
+    extension says how the file is read.
+    """
+    return _UNFIT_IN_FILE_NAMES.sub("_", name.rsplit("/", 1)[-1])[-FILE_LIMIT:] or "text.txt"
 
 
 def next_ordinal(session_id: str) -> str:

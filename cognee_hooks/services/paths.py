@@ -99,6 +99,11 @@ class Paths:
         return self.state_dir / "sessions"
 
     @property
+    def active_dataset_file(self) -> Path:
+        """The dataset that new conversations begin with, where somebody switched."""
+        return self.state_dir / "active-dataset.json"
+
+    @property
     def bridge_dir(self) -> Path:
         """Captured entries that wait for the server, one file for each session."""
         return self.state_dir / "bridge"

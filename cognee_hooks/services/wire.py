@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.outcome import Body, stranger
@@ -22,6 +24,37 @@ _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of a multipart body.
+
+    Attributes:
+        name: The form field.
+        content: What it holds.
+        filename: Makes it a file of that name; "" for a plain field.
+        content_type: Of a file.
+    """
+
+    name: str
+    content: bytes = field(repr=False)
+    filename: str = field(default="", repr=False)
+    content_type: str = "text/plain"
+
+    @classmethod
+    def of(cls, name: str, text: str, *, filename: str = "") -> Part:
+        """Return a part that holds a text.
+
+        Raises:
+            ServerFailure: The text cannot be sent: it holds half of a character.
+        """
+        try:
+            content = text.encode()
+        except UnicodeEncodeError:
+            detail = "the text holds characters that cannot be sent; it was not sent"
+            raise ServerFailure(FailureKind.REJECTED, detail, sent=False) from None
+        return cls(name=name, content=content, filename=filename)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One request.
 
@@ -30,7 +63,7 @@ class Call:
         path: Path below the base URL, already quoted.
         json: Body to be sent as JSON, or None.
         form: Body to be sent as a form, or None.
-        fields: Body to be sent as a multipart form, or None.
+        parts: Body to be sent in several parts, some of them files, or None.
         headers: Headers beside the usual ones.
         repeatable: Whether a second identical request does no harm.
         empty_is_404: Whether the route answers 404 for an empty memory.
@@ -41,7 +74,7 @@ class Call:
     path: str
     json: Mapping[str, Any] | None = field(default=None, repr=False)
     form: Mapping[str, str] | None = field(default=None, repr=False)
-    fields: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
+    parts: Sequence[Part] | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     repeatable: bool = True
     empty_is_404: bool = False
@@ -56,16 +89,37 @@ class Answer:
         status: HTTP status.
         headers: Headers, names in lower case.
         document: The parsed body, or a `Body` member where it is no JSON.
+        content: The body as it came, unpacked.
     """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     document: object = field(repr=False)
+    content: bytes = field(default=b"", repr=False)
 
     @property
     def ok(self) -> bool:
         """Whether the status is 2xx."""
         return 200 <= self.status < 300  # noqa: PLR2004
+
+
+def encoded(call: Call) -> tuple[bytes | None, dict[str, str]]:
+    """Return the body of a request and its headers.
+
+    Raises:
+        ServerFailure: It cannot be encoded.
+    """
+    headers = dict(call.headers)
+    content: bytes | None = None
+    if call.json is not None:
+        content = encode_json(call.json)
+        headers["Content-Type"] = "application/json"
+    elif call.form is not None:
+        content = urlencode(call.form).encode()
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    elif call.parts is not None:
+        content, headers["Content-Type"] = encode_parts(call.parts)
+    return content, headers
 
 
 def encode_json(value: Mapping[str, Any]) -> bytes:
@@ -84,6 +138,26 @@ def encode_json(value: Mapping[str, Any]) -> bytes:
     raise ServerFailure(
         FailureKind.REJECTED, f"the payload cannot be encoded ({kind}); it was not sent", sent=False
     )
+
+
+def encode_parts(parts: Sequence[Part]) -> tuple[bytes, str]:
+    """Return a multipart body (RFC 7578) and its content type."""
+    boundary = secrets.token_hex(24)  # so long that no content holds it
+    body = bytearray()
+    for part in parts:
+        body += f'--{boundary}\r\nContent-Disposition: form-data; name="{part.name}"'.encode()
+        if part.filename:
+            body += f'; filename="{_quoted(part.filename)}"'.encode("utf-8", "replace")
+            body += f"\r\nContent-Type: {part.content_type}".encode()
+        body += b"\r\n\r\n" + part.content + b"\r\n"
+    body += f"--{boundary}--\r\n".encode()
+    return bytes(body), f"multipart/form-data; boundary={boundary}"
+
+
+def _quoted(filename: str) -> str:
+    """Return a file name that cannot end its header, as web browsers write it."""
+    quoted = filename.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+    return quoted.replace("\0", "")
 
 
 def _plain(value: object) -> dict[Any, Any]:
@@ -136,7 +210,12 @@ class BodyReader:
 
     def document(self, headers: Mapping[str, str]) -> object:
         """Return what the body holds."""
-        return parse_body(bytes(self._body), headers.get("content-type", ""))
+        return parse_body(self.content, headers.get("content-type", ""))
+
+    @property
+    def content(self) -> bytes:
+        """The body as it came, unpacked."""
+        return bytes(self._body)
 
 
 def _too_long(limit: int) -> ServerFailure:

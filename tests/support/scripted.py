@@ -12,6 +12,7 @@ from cognee_hooks.dryrun import DryRunClient
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.host import Host
 from cognee_hooks.services.keys import Key
+from cognee_hooks.services.outcome import Body
 from cognee_hooks.services.wire import Answer, Call
 
 RECALL = "/api/v1/recall"
@@ -52,16 +53,21 @@ class ScriptedClient(DryRunClient):
                     await asyncio.sleep(self.delays[call.path])
             except TimeoutError:
                 raise ServerFailure(FailureKind.TIMED_OUT) from None
-        script = self.scripts.get(call.path)
-        return (
-            answer
-            if script is None
-            else Answer(200, {}, script(dict(call.json or call.fields or {})))
-        )
+        script = self.scripts.get(call.path) or self.scripts.get(call.path.partition("?")[0])
+        if script is None:
+            return answer
+        document = script(dict(self.unsent[-1].body))
+        if isinstance(document, bytes):
+            return Answer(200, {}, Body.NOT_JSON, document)
+        return Answer(200, {}, document)
 
     def bodies(self, path: str) -> list[dict[str, Any]]:
-        """What was sent to a path."""
-        return [dict(each.body) for each in self.unsent if each.path == path]
+        """What was sent to a path, with or without what stands behind its question mark."""
+        return [
+            dict(each.body)
+            for each in self.unsent
+            if path in {each.path, each.path.partition("?")[0]}
+        ]
 
     @property
     def queries(self) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from builtin_plugins.sync.files import Records
 from builtin_plugins.sync.improver import Improver, Target
 from builtin_plugins.sync.plugin import SyncPlugin
-from cognee_hooks.context import PluginContext
+from cognee_hooks.context import PluginContext, Session
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.session_state import SessionState
@@ -53,6 +53,7 @@ class Port:
 
     def __init__(self) -> None:
         self.waiting = 0
+        self.session: Session | None = None
         self.said: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.lasting: list[bool] = []
@@ -87,12 +88,12 @@ class Rig:
         # The host is there for its services; the plugin under test is made by the test.
         environ = {"COGNEE_HOOKS_DISABLE": "sync", **environ}
         self.host = scripted_host(home, self.client, session_id, **environ)
+        self.port.session = self.host.session
         self.folder = self.host.paths.state_dir / "improve-state"
         self.records = Records(self.folder, logging.getLogger("test"))
         self.ledger = Ledger(home / "ledger", "claude-code", home / "no-key")
         self.context = PluginContext(
             plugin="sync",
-            session=self.host.session,
             core=self.host.core,
             services=self.host.services,
             state=SessionState(None),

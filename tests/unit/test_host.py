@@ -21,7 +21,6 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import (
-    DatasetChanged,
     PostToolUse,
     PostToolUseFailure,
     PreCompact,
@@ -75,7 +74,7 @@ def make(tmp_path, client) -> Callable[..., Host]:
         return Host(
             "claude-code",
             environ={"HOME": str(tmp_path), **options.pop("environ", {})},
-            session_id=SESSION["session_id"],
+            session_id=options.pop("session_id", SESSION["session_id"]),
             client=options.pop("client", client),
             entry_points=(),
             plugins=plugins,
@@ -107,7 +106,7 @@ async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
     )
     await host.stop(Stop(**SESSION, last_assistant_message="On port 6543."))
     await host.pre_compact(PreCompact(**SESSION))
-    await host.dataset_changed(DatasetChanged(previous="a", current="b", session_id="claude_s2"))
+    await host.switch_dataset("b", synced=True)
     host._server_state_changed(ServerStateChanged(previous="ok", current="ok"))
     # How much has been sent at this instant is a matter of luck.
     seen["status"] = re.sub(r" · \d+ awaiting replay", "", await host.status_line())
@@ -478,11 +477,82 @@ async def test_the_ledger_says_what_became_of_everything(make, client):
     assert "6543" not in text
 
 
+async def test_after_a_switch_everything_follows_and_what_was_captured_stays_where_it_was(
+    make, client, tmp_path
+):
+    host = make()
+    await host.start()
+    await host.stop(Stop(**SESSION))
+    await host.user_prompt_submit(UserPromptSubmit(**SESSION, prompt="Which port is it?"))
+    await host.post_tool_use(PostToolUse(**SESSION, tool_name="Bash", tool_input={"command": "ls"}))
+    session = await host.switch_dataset("other", synced=True)
+    assert (session.dataset, session.session_id) == ("other", "claude_s1__2")
+    await host.stop(Stop(**SESSION, last_assistant_message="Port 6543."))
+    await host.post_tool_use(PostToolUse(**SESSION, tool_name="Bash", tool_input={"command": "id"}))
+    await host.user_prompt_submit(UserPromptSubmit(**SESSION, prompt="And the other port?"))
+    assert await host.close(Deadline.after(PATIENCE)) == 0
+    stored = [
+        (body["session_id"], body["dataset_name"], body["entry"]["type"])
+        for body in client.bodies(ENTRY)
+    ]
+    assert sorted(stored) == [
+        ("claude_s1", "agent_sessions", "qa"),
+        ("claude_s1", "agent_sessions", "trace"),
+        ("claude_s1__2", "other", "trace"),
+    ]
+    recalls = client.bodies(RECALL)
+    assert recalls[0]["datasets"] == ["agent_sessions"]
+    # The other dataset is opened as well, so that its first prompt does not wait for that.
+    assert {tuple(body["datasets"]) for body in recalls[1:]} == {("other",)}
+
+
+async def test_a_switched_conversation_goes_on_where_it_was_and_new_ones_share_the_dataset_only(
+    make,
+):
+    host = make()
+    await host.switch_dataset("other", synced=True)
+    await host.close(Deadline.after(PATIENCE))
+    again, fresh_one = make(), make(session_id="claude_s9")
+    assert (again.session.dataset, again.session.session_id) == ("other", "claude_s1__2")
+    assert (fresh_one.session.dataset, fresh_one.session.session_id) == ("other", "claude_s9")
+    chosen = make(session_id="claude_s8", arguments={"dataset": "mine"})
+    assert chosen.session.dataset == "mine"
+
+
+async def test_a_switch_away_from_the_choice_of_a_project_is_none_for_other_projects(
+    make, tmp_path
+):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".cognee-hooks.yaml").write_text("dataset: ours\n", encoding="utf-8")
+    host = make(cwd=str(project))
+    assert host.session.dataset == "ours"
+    await host.switch_dataset("other", synced=True)
+    assert make(cwd=str(project)).session.dataset == "other"
+    assert make(cwd=str(project), session_id="claude_s9").session.dataset == "ours"
+    assert make(session_id="claude_s9").session.dataset == "agent_sessions"
+
+
+async def test_vector_98_a_switch_that_cannot_be_kept_changes_nothing(make):
+    told = []
+
+    def listen(event: Any) -> None:
+        told.append(event)
+
+    host = make(plugins={"listener": plugin(cognee_dataset_changed=listen)})
+    host.paths.active_dataset_file.mkdir(parents=True)
+    before = host.session
+    with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
+        await host.switch_dataset("other", synced=True)
+    assert host.session == before
+    assert told == []
+
+
 async def test_what_is_dropped_is_in_the_ledger(make, client):
     client.scripts[ENTRY] = fails(FailureKind.REFUSED)
     host = make(arguments=UNBUFFERED)
     await play(host, client)
-    assert host.ledger.totals(SESSION["session_id"])[Act.DROPPED] == STORED
+    assert host.ledger.totals(host.session.session_id)[Act.DROPPED] == STORED
 
 
 async def test_a_prompt_that_is_done_again_puts_nothing_into_a_model(make, client):

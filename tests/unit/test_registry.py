@@ -21,7 +21,18 @@ from tests.support.plugins import HANG
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-BUILT_INS = {"bootstrap", "bridge", "capture", "code_lane", "compaction", "recall", "statusline", "sync"}
+BUILT_INS = {
+    "bootstrap",
+    "bridge",
+    "capture",
+    "code_lane",
+    "compaction",
+    "datasets",
+    "memory",
+    "recall",
+    "statusline",
+    "sync",
+}
 
 
 class Good:

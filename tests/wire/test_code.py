@@ -8,14 +8,12 @@ import pytest
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.code import PipelineRow, PipelineState, Submission
+from cognee_hooks.services.code import Submission
 from tests.support import fake_server as fake
 from tests.support.redacted import redacted
 
 K = FailureKind
 REMEMBER = "/api/v1/remember"
-STATUS = "/api/v1/datasets/status"
-RUNS = "/api/v1/activity/pipeline-runs"
 UUID = "42391ba7-2487-5312-8912-589684ac04d2"
 TAKEN_ON = {"status": "running", "dataset_id": UUID, "pipeline_run_id": None}
 
@@ -25,7 +23,7 @@ def soon(seconds=5.0):
 
 
 async def index(client, spec="/srv/shop", dataset="codebase-shop-1", **options):
-    return await client.index_code(redacted(spec), dataset=dataset, deadline=soon(), **options)
+    return await client.code.index(redacted(spec), dataset=dataset, deadline=soon(), **options)
 
 
 def form(request):
@@ -73,7 +71,7 @@ async def test_a_value_cannot_end_its_part_and_begin_another(server, client):
 
 async def test_an_unredacted_repository_is_not_sent(server, client):
     with pytest.raises(TypeError):
-        await client.index_code("/srv/shop", dataset="d", deadline=soon())
+        await client.code.index("/srv/shop", dataset="d", deadline=soon())
     assert server.requests == []
 
 
@@ -106,59 +104,3 @@ async def test_a_page_in_the_place_of_an_answer_is_a_stranger(server, client):
     with pytest.raises(ServerFailure) as caught:
         await index(client)
     assert caught.value.kind is K.MISCONFIGURED
-
-
-@pytest.mark.parametrize(
-    ("document", "word"),
-    [
-        ({UUID: "DATASET_PROCESSING_COMPLETED"}, "DATASET_PROCESSING_COMPLETED"),
-        ({UUID: {"code_graph_pipeline": "X_COMPLETED"}}, "X_COMPLETED"),
-        ({"other": "X_STARTED"}, "X_STARTED"),
-        ({}, ""),
-        ({UUID: None}, ""),
-        ({UUID: ["x"]}, ""),
-        ({UUID: {}}, ""),
-    ],
-)
-async def test_a_status_is_read_from_either_shape(server, client, document, word):
-    server.on(STATUS, fake.status(200, document))
-    assert await client.pipeline_status(UUID, soon()) == word
-
-
-async def test_a_status_that_is_no_map_is_a_failure(server, client):
-    server.on(STATUS, fake.status(200, [1]))
-    with pytest.raises(ServerFailure):
-        await client.pipeline_status(UUID, soon())
-
-
-@pytest.mark.parametrize(
-    ("word", "state"),
-    [
-        ("DATASET_PROCESSING_COMPLETED", PipelineState.COMPLETED),
-        ("completed", PipelineState.COMPLETED),
-        ("X_ERRORED", PipelineState.ERRORED),
-        ("GRAPH_BUILD_FAILED", PipelineState.ERRORED),
-        ("DATASET_PROCESSING_STARTED", PipelineState.RUNNING),
-        ("", PipelineState.RUNNING),
-    ],
-)
-def test_of_a_status_the_ending_counts(word, state):
-    assert PipelineState.of(word) is state
-
-
-async def test_the_log_of_runs_holds_rows_of_many_kinds(server, client):
-    row = {"pipeline_name": "code_graph_pipeline", "pipeline_run_id": "r1"}
-    document = [
-        {**row, "status": "DATASET_PROCESSING_COMPLETED"},
-        {**row, "status": None},
-        {"pipeline_name": "cognify_pipeline", "status": "DATASET_PROCESSING_COMPLETED"},
-        "rubbish",
-    ]
-    server.on(RUNS, fake.status(200, document))
-    assert await client.pipeline_rows(UUID, soon()) == [
-        PipelineRow("r1", PipelineState.COMPLETED),
-        PipelineRow("r1", PipelineState.RUNNING),
-    ]
-    server.on(RUNS, fake.status(200, {"runs": []}))
-    with pytest.raises(ServerFailure):
-        await client.pipeline_rows(UUID, soon())

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.capture.deny import DEFAULT_DENY, DenyList
+from builtin_plugins.capture.deny import DenyList
+from cognee_hooks.denied import DENIED
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_texts_that_name_a_file_without_touching_it_are_kept(tool_input):
     assert not DenyList().refuses(tool_input)
 
 
-@pytest.mark.parametrize("pattern", [each for each in DEFAULT_DENY if "/" not in each])
+@pytest.mark.parametrize("pattern", [each for each in DENIED if "/" not in each])
 def test_every_listed_file_is_refused_anywhere_and_in_any_case(pattern):
     name = pattern.replace("*", "x").upper()
     assert DenyList().refuses({"path": f"/deep/folder/{name}"})

@@ -14,6 +14,7 @@ from builtin_plugins.code_lane.follow import Ending, Follower, look_before
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import SessionStart, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
+from cognee_hooks.services.pipelines import CODE_PIPELINE
 from tests.support.repositories import make_repository
 from tests.support.servers import REAL_NAMES, Server, ServerPool
 from tests.support.waiting import until
@@ -171,8 +172,8 @@ async def test_what_never_becomes_a_graph_is_told_from_what_will(host: Host, rep
     (record,) = (json.loads(each.read_text()) for each in dataset.glob("*/*.json"))
     before = await look_before(client, record["dataset_id"], Deadline.after(5))
     spec = await host.redact(str(repository))
-    await client.index_code(spec, dataset=record["dataset"], deadline=Deadline.after(30))
-    status = await client.pipeline_status(record["dataset_id"], Deadline.after(5))
+    await client.code.index(spec, dataset=record["dataset"], deadline=Deadline.after(30))
+    status = await client.pipelines.status(record["dataset_id"], CODE_PIPELINE, Deadline.after(5))
     assert status.endswith("COMPLETED"), "the trap of the contract is no longer there"
     follower = Follower(client, record["dataset_id"], before)
     assert await follower.until(Deadline.after(4)) in {Ending.UNSEEN, Ending.ERRORED}

@@ -93,3 +93,18 @@ def test_digests_are_those_that_other_plugins_compute():
     assert names.key_fingerprint("http://localhost:8011", "ck_" + "test") == (
         "3e5817c1772dba2f0d213165f868cb309461ca28ace5c09e38b8c4b069509dca"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("docs/Ünï notes.v2.md", "Ünï notes.v2.md"),
+        ('a"b%41\\c.json', "a_b_41_c.json"),
+        ("a\r\nb\x00.md", "a__b_.md"),
+        ("x" * 300 + ".md", "x" * 197 + ".md"),
+        ("", "text.txt"),
+        ("docs/", "text.txt"),
+    ],
+)
+def test_a_file_name_comes_back_as_it_was_sent(name, expected):
+    assert names.safe_file_name(name) == expected

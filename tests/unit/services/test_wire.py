@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.outcome import Body
-from cognee_hooks.services.wire import Answer, BodyReader, Call, encode_json, parse_body
+from cognee_hooks.services.wire import Answer, BodyReader, Call, Part, encode_json, parse_body
 
 
 def _read(body, headers=None, limit=1000, size=100):
@@ -28,6 +28,13 @@ def test_what_cannot_be_encoded_is_refused_before_anything_is_sent(value):
     assert caught.value.kind is FailureKind.REJECTED
     assert not caught.value.sent
     assert caught.value.__context__ is None
+
+
+def test_half_a_character_is_refused_as_a_part():
+    with pytest.raises(ServerFailure, match="cannot be sent") as caught:
+        Part.of("raw_data", "/srv/\udc80")
+    assert caught.value.kind is FailureKind.REJECTED
+    assert not caught.value.sent
 
 
 def test_a_cycle_is_refused():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.capture.globs import Globs
+from cognee_hooks.globs import Globs
 
 
 @pytest.mark.parametrize(

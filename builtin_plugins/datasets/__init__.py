@@ -1,0 +1,1 @@
+"""Lists datasets, and switches a conversation to another one."""

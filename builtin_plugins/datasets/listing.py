@@ -1,0 +1,68 @@
+"""What people are told about datasets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cognee_hooks.injection import clean
+from cognee_hooks.redaction import cut
+from cognee_hooks.services.names import canonical_uuid
+
+if TYPE_CHECKING:
+    from cognee_hooks.context import Session
+    from cognee_hooks.services.answers import Dataset
+    from cognee_hooks.services.catalogue import Catalogue
+
+MOST_ROWS = 50
+GUIDANCE = (
+    "Switch with: cognee-datasets <name or id>. The current session is synced first; --force goes "
+    "on if that fails, --create makes a dataset of a new name. Recall and capture then use the "
+    "chosen dataset only. To look into another one without a switch: cognee-search --dataset "
+    "<name>."
+)
+
+
+def safe(text: str) -> str:
+    """Return a server's name for something on one line, short enough to read."""
+    return cut(" ".join(clean(text).split()), 120)
+
+
+def listing(catalogue: Catalogue, session: Session) -> str:
+    """Return all datasets, with the one in use marked.
+
+    Args:
+        catalogue: The datasets.
+        session: The session.
+    """
+    active = catalogue.led_to_by(session.dataset)
+    name = safe(active.name) if active is not None else safe(session.dataset)
+    lines = [f"Current dataset: {name} (session {session.session_id or '(not started)'})"]
+    rows = sorted(catalogue.rows, key=lambda row: (row is not active, row.name))
+    for row in rows[:MOST_ROWS]:
+        mark = "*" if row is active else " "
+        shared = "" if catalogue.owns(row) else " · shared with this account"
+        lines.append(f" {mark} {safe(row.name)} ({_short(row)}){shared}")
+    if len(rows) > MOST_ROWS:
+        lines.append(f"   and {len(rows) - MOST_ROWS} more")
+    if not rows:
+        lines.append("   (no readable datasets)")
+    return "\n".join([*lines, "", GUIDANCE])
+
+
+def ambiguous(target: str, rows: list[Dataset]) -> str:
+    """Say that several datasets have a name."""
+    listed = "; ".join(f"{safe(row.name)} {row.id}" for row in rows[:MOST_ROWS])
+    return f"Ambiguous: '{safe(target)}' matches {len(rows)} datasets ({listed}) — select its UUID."
+
+
+def unknown(target: str, catalogue: Catalogue) -> str:
+    """Say that there is no such dataset, and what to do."""
+    names = ", ".join(map(safe, catalogue.names[:MOST_ROWS])) or "none"
+    told = f"Dataset '{safe(target)}' not found. Available: {names}. Nothing has changed."
+    if canonical_uuid(target):
+        return told
+    return f"{told} To create it: cognee-datasets {safe(target)} --create"
+
+
+def _short(row: Dataset) -> str:
+    return f"{row.id[:8]}…"

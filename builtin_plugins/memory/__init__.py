@@ -1,0 +1,1 @@
+"""Remembers, recalls, searches and forgets on demand, for people and for the model."""

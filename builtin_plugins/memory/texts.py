@@ -1,0 +1,120 @@
+"""What people and the model are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from builtin_plugins.memory.follow import Fate
+from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.injection import clean
+from cognee_hooks.redaction import cut
+
+if TYPE_CHECKING:
+    from cognee_hooks.services.answers import Dataset
+    from cognee_hooks.services.documents import Updated
+
+RESULT_BYTES = 4000
+"""Of a whole answer to the model."""
+MOST_NAMES = 20
+MINUS = "\u2212"
+
+HOW_TO_CREATE = (
+    " Check the spelling, or say that it is to be created: --create in a command, create=true in a "
+    "tool call."
+)
+NOTHING_GIVEN = (
+    "⚠ Provide content (prose) or file (a path on disk): one of the two is required. Nothing was "
+    "remembered."
+)
+NOT_REDACTED = (
+    "It could not be made safe to leave this machine, so nothing was sent; see `cognee-hooks "
+    "doctor`."
+)
+
+_FATES = {
+    Fate.READY: "graph is queryable: it can be found from now on.",
+    Fate.BUILDING: "still processing in background: it is stored, and can be found in a while.",
+    Fate.FAILED: (
+        "pipeline ERRORED — data stored, but graph build failed: it cannot be found. Look at the "
+        "server's log, mostly at its model, then remember it again."
+    ),
+    Fate.UNSEEN: (
+        "still processing in background: the server took it on but does not list it yet, so it is "
+        "not certain that it is stored. Remember it again in a minute if it cannot be found; the "
+        "same content is never stored twice."
+    ),
+}
+_HELP = {
+    FailureKind.REFUSED: "start the server or check COGNEE_BASE_URL; the agent works on without it",
+    FailureKind.UNREACHABLE: "check COGNEE_BASE_URL; the agent works on without it",
+    FailureKind.AUTH: "authentication failed: check COGNEE_API_KEY, or run `cognee-hooks doctor`",
+    FailureKind.FORBIDDEN: "this account may not use that dataset, or it is gone",
+    FailureKind.TIMED_OUT: (
+        "the server is too slow, and may finish the work nevertheless; look, then try again"
+    ),
+    FailureKind.LOST: "the server may have done the work nevertheless; look, then try again",
+    FailureKind.MODEL_DOWN: "the server works, but its model does not; look at the server's log",
+}
+
+
+def safe(text: str) -> str:
+    """Return a server's name for something on one line, short enough to read."""
+    return cut(" ".join(clean(text).split()), 120)
+
+
+def capped(text: str) -> str:
+    """Return an answer that is not too long for the model."""
+    return cut(text, RESULT_BYTES)
+
+
+def failed(what: str, failure: ServerFailure) -> str:
+    """Say that the server did not do something, and what to do."""
+    help_ = _HELP.get(failure.kind, "")
+    detail = safe(str(failure))
+    return f"⚠ {what}: {detail}" + (f" — {help_}" if help_ else "")
+
+
+def stored(reached: Fate | None) -> tuple[str, str]:
+    """Say what was done, and the word that goes before the place."""
+    return ("Sent", "to") if reached in {None, Fate.UNSEEN} else ("Stored", "in")
+
+
+def fate(reached: Fate | None) -> str:
+    """Say how far something came, to follow another sentence."""
+    return f" {_FATES[reached]}" if reached is not None else ""
+
+
+def unknown(given: str, names: Sequence[str]) -> str:
+    """Say that there is no such dataset, and which there are."""
+    shown = [safe(name) for name in names[:MOST_NAMES]]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    available = ", ".join(shown) + more if shown else "none"
+    return f"Dataset '{safe(given)}' not found. Available: {available}."
+
+
+def ambiguous(given: str, rows: Sequence[Dataset]) -> str:
+    """Say that several datasets have a name."""
+    listed = "; ".join(f"{safe(row.name)} {row.id}" for row in rows[:MOST_NAMES])
+    return (
+        f"Ambiguous: '{safe(given)}' matches {len(rows)} datasets ({listed}). Select one by its "
+        "UUID."
+    )
+
+
+def changes(done: Updated) -> str:
+    """Say what an update did to the memory of a document."""
+    reason = f"fallback: {safe(done.fallback)}" if done.fallback else ""
+    if done.status == "unchanged":
+        return "no content change"
+    if done.status == "full_rebuild":
+        return "memory dropped and rebuilt" + (f" ({reason})" if reason else "")
+    if done.status != "incremental":
+        return done.status
+    parts: list[str] = []
+    if done.added is not None or done.deleted is not None:
+        parts.append(f"+{done.added or 0}/{MINUS}{done.deleted or 0} chunks")
+    parts += [f"{done.kept} kept"] if done.kept is not None else []
+    parts += [f"{done.reused} reused"] if done.reused else []
+    parts += [reason] if reason else []
+    return ", ".join(parts) or done.status

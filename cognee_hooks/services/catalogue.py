@@ -1,0 +1,72 @@
+"""The datasets that an account can read, and how each is addressed.
+
+By the cognee 1.6 HTTP contract names may repeat, and a name leads only to a dataset that the
+account owns. One that was shared by another account, or whose name other routes would refuse, is
+reachable by its UUID only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
+
+if TYPE_CHECKING:
+    from cognee_hooks.deadline import Deadline
+    from cognee_hooks.services.answers import Dataset
+    from cognee_hooks.services.api import ServerApi
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """A list of datasets.
+
+    Attributes:
+        rows: The datasets, in the server's order.
+        account: UUID of the account.
+    """
+
+    rows: tuple[Dataset, ...]
+    account: str
+
+    @classmethod
+    async def load(cls, client: ServerApi, deadline: Deadline) -> Catalogue:
+        """Ask the server.
+
+        Raises:
+            ServerFailure: It failed.
+        """
+        rows, account = await asyncio.gather(client.datasets(deadline), client.whoami(deadline))
+        return cls(tuple(rows), account.id)
+
+    def find(self, target: str) -> list[Dataset]:
+        """Return the datasets that somebody may mean: the one of a UUID, or all of a name."""
+        identifier = canonical_uuid(target)
+        if identifier:
+            return [row for row in self.rows if canonical_uuid(row.id) == identifier]
+        return [row for row in self.rows if row.name == target]
+
+    def led_to_by(self, dataset: str) -> Dataset | None:
+        """Return the dataset that the server takes for a name or UUID; None where it has none."""
+        if canonical_uuid(dataset):
+            return next(iter(self.find(dataset)), None)
+        owned = [row for row in self.find(safe_dataset_name(dataset)) if self.owns(row)]
+        return next(iter(owned), None)
+
+    def owns(self, row: Dataset) -> bool:
+        """Tell whether a dataset is the account's own; where that is not said, it counts as so."""
+        return row.owner_id in {"", self.account}
+
+    def address_of(self, row: Dataset) -> str:
+        """Return what leads to a dataset: its name, or its UUID where the name does not."""
+        alike = [each for each in self.find(row.name) if self.owns(each)]
+        sound = bool(row.name) and safe_dataset_name(row.name) == row.name
+        by_name = sound and not canonical_uuid(row.name) and alike == [row]
+        return row.name if by_name else canonical_uuid(row.id)
+
+    @property
+    def names(self) -> list[str]:
+        """All names, each once, in order."""
+        return sorted({row.name for row in self.rows if row.name})

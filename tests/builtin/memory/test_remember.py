@@ -1,0 +1,412 @@
+"""Remembering text and files."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognee_hooks.errors import FailureKind, ServerFailure
+from tests.support.scripted import fails
+
+K = FailureKind
+DATASET = "42391ba7-2487-5312-8912-589684ac04d2"
+FIRST = "0f8fad5b-d9cb-469f-a165-70867728950e"
+SECOND = "1f8fad5b-d9cb-469f-a165-70867728950e"
+ACCOUNT = "11111111-1111-4111-8111-111111111111"
+REMEMBER = "/api/v1/remember"
+UPDATE = "/api/v1/update"
+LISTED = f"/api/v1/datasets/{DATASET}/data"
+RUNNING = {"status": "running", "dataset_id": DATASET}
+HERE = {"id": DATASET, "name": "agent_sessions", "ownerId": ACCOUNT}
+
+
+async def documents(session):
+    client = session.host.services.client
+    rows = await client.datasets(soon())
+    (row,) = [row for row in rows if row.name == session.host.session.dataset]
+    return row.id, await client.documents.documents(row.id, soon())
+
+
+async def stored_text(session):
+    dataset, rows = await documents(session)
+    routes = session.host.services.client.documents
+    return [(await routes.content(dataset, row.id, soon())).decode() for row in rows]
+
+
+def soon():
+    from cognee_hooks.deadline import Deadline
+
+    return Deadline.after(10.0)
+
+
+def row(identifier=FIRST, name="notes.md", created="2026-01-01T00:00:00"):
+    uri = {"_cognee": {"source_uri": f"file:///tmp/{name}"}}
+    return {"id": identifier, "name": name[:-3], "createdAt": created, "externalMetadata": uri}
+
+
+@pytest.fixture
+def notes(tmp_path):
+    path = tmp_path / "notes.md"
+    path.write_text("# Notes\n\nOscarService uses the PapaStore.\n")
+    return path
+
+
+# -- text
+
+
+async def test_text_can_be_found_afterwards(session):
+    told = await session.tool("remember", content="OscarService uses the PapaStore.")
+    dataset = session.host.session.dataset
+    assert told.startswith(f"Stored in dataset '{dataset}' (node_set: user_context).")
+    assert "graph is queryable" in told
+    assert "PapaStore" in await session.tool("recall", query="Which store does OscarService use?")
+
+
+async def test_the_same_text_is_stored_once(session):
+    for _ in range(2):
+        told = await session.command("remember", 'OscarService doesn\'t use "PapaStore" --now')
+        assert told.startswith("Stored")
+    assert await stored_text(session) == ['OscarService doesn\'t use "PapaStore" --now']
+
+
+async def test_secrets_are_taken_out_of_text_and_files(session, tmp_path):
+    secret = "sk-" + "proj-" + "Ab3" * 16
+    (tmp_path / "setup.md").write_text(f"Export OPENAI_API_KEY={secret} first.\n")
+    await session.tool("remember", content=f"The key is {secret}, never print it.")
+    await session.tool("remember", file="setup.md")
+    stored = await stored_text(session)
+    assert len(stored) == 2
+    assert all(secret not in text for text in stored)
+
+
+async def test_private_parts_of_a_file_stay_here(session, tmp_path):
+    (tmp_path / "a.md").write_text("Public part.\n<private>the plan</private>\n")
+    await session.tool("remember", file="a.md")
+    (text,) = await stored_text(session)
+    assert "plan" not in text
+
+
+@pytest.mark.parametrize("arguments", [{}, {"content": "  "}, {"content": 7}])
+async def test_something_has_to_be_given(start, client, arguments):
+    told = await start(client).tool("remember", **arguments)
+    assert told.startswith("⚠ Provide content (prose) or file (a path on disk)")
+    assert client.unsent == []
+
+
+async def test_an_unknown_node_set_is_refused_in_commands_too(start, client):
+    session = start(client)
+    for told in (
+        await session.command("remember", "Tabs --node-set nonsense"),
+        await session.tool("remember", content="Tabs", node_set="nonsense"),
+    ):
+        assert "node_set must be one of user_context, project_docs, agent_actions" in told
+    assert client.bodies(REMEMBER) == []
+
+
+async def test_options_stand_anywhere_and_may_be_quoted(session, tmp_path):
+    (tmp_path / "my notes.md").write_text("QuebecService.\n")
+    told = await session.command("remember", '--node-set project_docs --file "my notes.md"')
+    assert "Stored file 'my notes.md'" in told
+    assert "(node_set: project_docs)" in told
+
+
+async def test_a_server_that_is_away_is_named_with_what_to_do(start, client):
+    client.scripts[REMEMBER] = fails(K.REFUSED, sent=False)
+    told = await start(client).tool("remember", content="Tabs, not spaces.")
+    assert told.startswith("⚠ cognee_remember failed:")
+    assert "start the server or check COGNEE_BASE_URL" in told
+
+
+async def test_text_that_cannot_be_made_safe_is_not_sent(start, client, tmp_path):
+    config = tmp_path / "config" / "cognee-hooks" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("plugins:\n  require_redactors: [employee-ids]\n", encoding="utf-8")
+    session = start(client, XDG_CONFIG_HOME=str(tmp_path / "config"))
+    told = await session.tool("remember", content="Tabs, not spaces.")
+    assert "could not be made safe" in told
+    assert client.bodies(REMEMBER) == []
+
+
+# -- where to
+
+
+async def test_w14_a_typing_error_makes_no_dataset(session):
+    await session.tool("remember", content="Something to begin with.")
+    dataset = session.host.session.dataset
+    told = await session.tool("remember", content="Tabs.", dataset=f"{dataset}x")
+    assert f"Dataset '{dataset}x' not found. Available:" in told
+    assert "create=true" in told
+    assert session.person.asked[0][0] == f"Create the dataset '{dataset}x'?"
+    names = [row.name for row in await session.host.services.client.datasets(soon())]
+    assert f"{dataset}x" not in names
+
+
+@pytest.mark.parametrize("way", ["yes", "argument", "command"])
+async def test_w14_a_dataset_is_made_when_that_is_wanted(session, way):
+    name = f"{session.host.session.dataset}-{way}"
+    session.person.says = way == "yes"
+    if way == "command":
+        told = await session.command("remember", f"Tabs. --dataset {name} --create")
+    else:
+        told = await session.tool(
+            "remember", content="Tabs.", dataset=name, create=way == "argument"
+        )
+    assert f"in dataset '{name}'" in told
+    assert bool(session.person.asked) == (way == "yes")
+
+
+async def test_w11_a_name_that_several_datasets_have_is_refused(start, client):
+    client.scripts["/api/v1/datasets"] = lambda _: [
+        {"id": FIRST, "name": "dup", "ownerId": ACCOUNT},
+        {"id": SECOND, "name": "dup", "ownerId": "somebody"},
+    ]
+    told = await start(client).tool("remember", content="Tabs.", dataset="dup")
+    assert f"matches 2 datasets (dup {FIRST}; dup {SECOND})" in told
+    assert client.bodies(REMEMBER) == []
+
+
+async def test_a_dataset_of_somebody_else_is_addressed_by_its_id(start, client):
+    client.scripts["/api/v1/datasets"] = lambda _: [
+        {"id": FIRST, "name": "theirs", "ownerId": "somebody"}
+    ]
+    client.scripts[REMEMBER] = lambda _: {"status": "running"}
+    await start(client).tool("remember", content="Tabs.", dataset="theirs")
+    (sent,) = client.bodies(REMEMBER)
+    assert sent["datasetId"] == FIRST
+
+
+# -- files that are there already
+
+
+async def test_w6_a_changed_file_takes_the_place_of_what_was_there(session, notes):
+    told = await session.tool("remember", file="notes.md", node_set="project_docs")
+    assert told.startswith("Stored file 'notes.md' (42 bytes) in dataset")
+    told = await session.tool("remember", file=str(notes))
+    assert told.startswith("File 'notes.md' unchanged (identical to the stored copy, data_id ")
+    notes.write_text("# Notes\n\nOscarService uses the QuebecStore.\n")
+    told = await session.tool("remember", file="notes.md")
+    assert told.startswith("Updated file 'notes.md' in dataset")
+    assert "— incremental: +1/−1 chunks" in told  # noqa: RUF001 - the minus sign
+    assert await stored_text(session) == ["# Notes\n\nOscarService uses the QuebecStore.\n"]
+
+
+async def test_files_of_one_name_in_two_folders_do_not_overwrite_each_other(session, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "README.md").write_text(f"About {folder}.\n")
+        await session.tool("remember", file=f"{folder}/README.md")
+    (tmp_path / "a" / "README.md").write_text("About a, changed.\n")
+    told = await session.tool("remember", file="a/README.md")
+    assert told.startswith("Updated file")
+    assert sorted(await stored_text(session)) == ["About a, changed.\n", "About b.\n"]
+
+
+async def test_w6b_a_json_file_that_is_the_same_is_seen_as_such(session, tmp_path):
+    (tmp_path / "a.json").write_text('{ "a" :1}\n')
+    await session.tool("remember", file="a.json")
+    assert "unchanged" in await session.tool("remember", file="a.json")
+
+
+@pytest.fixture
+def scripted(start, client, notes):
+    """A server that holds an older copy of the file."""
+    client.scripts |= {
+        "/api/v1/datasets": lambda _: [HERE],
+        LISTED: lambda _: [row()],
+        f"{LISTED}/{FIRST}/raw": lambda _: b"old",
+        REMEMBER: lambda _: RUNNING,
+        UPDATE: lambda _: {"status": "incremental"},
+        "/api/v1/datasets/status": lambda _: {},
+    }
+    return start(client, COGNEE_REMEMBER_WAIT_SECONDS="0")
+
+
+async def test_vector_86_an_equal_copy_means_that_nothing_is_sent(scripted, client, notes):
+    client.scripts[f"{LISTED}/{FIRST}/raw"] = lambda _: notes.read_bytes()
+    assert "nothing sent" in await scripted.tool("remember", file="notes.md")
+    assert client.bodies(UPDATE) == client.bodies(REMEMBER) == []
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_vector_87_of_twins_the_newer_one_is_updated(scripted, client, order):
+    twins = [row(FIRST), row(SECOND, created="2026-02-01T00:00:00")]
+    client.scripts[LISTED] = lambda _: twins[::order]
+    await scripted.tool("remember", file="notes.md")
+    assert [each.path for each in client.unsent if each.method == "PATCH"] == [
+        f"{UPDATE}?data_id={SECOND}&dataset_id={DATASET}"
+    ]
+
+
+async def test_vector_88_a_document_that_has_vanished_is_added(scripted, client):
+    client.scripts[UPDATE] = fails(K.NOT_FOUND, status=404)
+    await scripted.tool("remember", file="notes.md")
+    assert len(client.bodies(REMEMBER)) == 1
+
+
+async def test_vector_88_a_failed_update_adds_nothing_and_says_so(scripted, client):
+    client.scripts[UPDATE] = lambda _: {"status": "failed", "error": {"message": "no model"}}
+    told = await scripted.tool("remember", file="notes.md")
+    assert "update of 'notes.md' failed server-side: server_error: no model" in told
+    assert "still exists" in told
+    assert client.bodies(REMEMBER) == []
+
+
+async def test_vector_88_without_a_list_the_file_is_added_and_the_doubt_is_told(scripted, client):
+    client.scripts[LISTED] = fails(K.SERVER_ERROR, status=500)
+    told = await scripted.tool("remember", file="notes.md")
+    assert len(client.bodies(REMEMBER)) == 1
+    assert "Whether an older copy is there could not be found out" in told
+
+
+async def test_an_update_that_the_server_finishes_alone_is_no_failure(scripted, client, notes):
+    def lost(_):
+        client.scripts[f"{LISTED}/{FIRST}/raw"] = lambda _: notes.read_bytes()
+        raise ServerFailure(K.TIMED_OUT, "no complete answer in time")
+
+    client.scripts[UPDATE] = lost
+    told = await scripted.tool("remember", file="notes.md")
+    assert "still processing in background" in told
+    assert told.startswith("Updated file")
+
+
+async def test_a_document_of_the_same_stem_and_another_extension_is_left_alone(scripted, client):
+    client.scripts[LISTED] = lambda _: [row(name="notes.txt"[:-4] + ".rs")]
+    await scripted.tool("remember", file="notes.md")
+    assert client.bodies(UPDATE) == []
+    assert len(client.bodies(REMEMBER)) == 1
+
+
+async def test_w6_what_is_not_listed_is_never_called_stored(scripted, client):
+    client.scripts[LISTED] = lambda _: []
+    told = await scripted.tool("remember", file="notes.md")
+    assert told.startswith("Sent file 'notes.md'")
+    assert "not certain that it is stored" in told
+    assert "queryable" not in told
+
+
+async def test_in_the_foreground_the_answer_says_that_all_is_done(start, client, notes):
+    client.scripts |= {
+        "/api/v1/datasets": lambda _: [HERE],
+        LISTED: fails(K.TIMED_OUT),
+        REMEMBER: lambda _: {"status": "completed", "dataset_id": DATASET},
+    }
+    session = start(client, COGNEE_REMEMBER_BACKGROUND="false")
+    told = await session.tool("remember", file="notes.md")
+    assert told.startswith("Stored file 'notes.md'")
+    assert "graph is queryable" in told
+    assert client.bodies(REMEMBER)[0]["run_in_background"] == "false"
+
+
+async def test_without_a_list_of_datasets_text_is_stored_all_the_same(start, client):
+    client.scripts |= {
+        "/api/v1/datasets": fails(K.SERVER_ERROR),
+        REMEMBER: lambda _: RUNNING,
+        "/api/v1/datasets/status": lambda _: {DATASET: "DATASET_PROCESSING_COMPLETED"},
+        LISTED: lambda _: [],
+    }
+    session = start(client, COGNEE_REMEMBER_WAIT_SECONDS="0.2")
+    told = await session.tool("remember", content="Tabs, not spaces.")
+    assert told.startswith("Sent to dataset 'agent_sessions'")
+    assert "not certain" in told
+
+
+async def test_a_copy_that_cannot_be_read_counts_as_changed(scripted, client):
+    client.scripts[f"{LISTED}/{FIRST}/raw"] = fails(K.SERVER_ERROR)
+    assert (await scripted.tool("remember", file="notes.md")).startswith("Updated file")
+
+
+async def test_where_the_origin_cannot_be_noted_down_the_file_is_remembered(scripted, client):
+    path = scripted.host.paths.state_dir / "remembered-files.json"
+    path.mkdir(parents=True)
+    assert (await scripted.tool("remember", file="notes.md")).startswith("Updated file")
+
+
+async def test_text_beside_a_file_is_said_not_to_be_remembered(scripted):
+    told = await scripted.command("remember", "and this --file notes.md")
+    assert told.endswith("The text beside the file was not remembered.")
+
+
+# -- files that are refused
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.ssh/config",
+        ".env",
+        ".env.production",
+        "src/.env/x",
+        "a\\.env",
+        "id_rsa.pub",
+        "credentials.json",
+        ".aws/credentials",
+        "server.PEM",
+        "server.key",
+        "~/.npmrc",
+        "vault.p12",
+        ".git-credentials",
+        "secrets.yaml",
+    ],
+)
+async def test_vector_81_and_w24_files_with_secrets_are_refused_unseen(start, client, path):
+    told = await start(client).tool("remember", file=path)
+    assert f"refusing likely-secret file '{path}'" in told
+    assert client.unsent == []
+
+
+async def test_w24_a_link_to_a_secret_is_refused(start, client, tmp_path):
+    (tmp_path / ".env").write_text("A=1")
+    (tmp_path / "notes.txt").symlink_to(tmp_path / ".env")
+    told = await start(client).tool("remember", file="notes.txt")
+    assert "refusing likely-secret file 'notes.txt'" in told
+
+
+async def test_files_that_the_user_denies_are_refused(start, client, tmp_path):
+    (tmp_path / "plan.md").write_text("x")
+    for name in ("COGNEE_REMEMBER_DENY_PATHS", "COGNEE_CAPTURE_DENY_PATHS"):
+        told = await start(client, **{name: "plan.*"}).tool("remember", file="plan.md")
+        assert "refusing likely-secret file" in told
+
+
+@pytest.mark.parametrize(
+    "name", ["prod.env", "envelope.ts", "my_id_rsa", "credentials/readme.md", "x.pem.txt"]
+)
+async def test_vector_82_names_that_only_look_like_it_are_not(scripted, tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("Hello.")
+    assert "Sent file" in await scripted.tool("remember", file=name)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"a" * 200_000, "Sent file"),
+        (b"a" * 200_001, "file too large (200001 bytes; limit 200000)"),
+        (b"a\x00b", "binary file rejected (NUL byte)"),
+        (b"a" * 89 + b"\x01" * 11, "binary file rejected (too many control characters)"),
+        (b"a" * 90 + b"\x01" * 10, "Sent file"),
+        (b"\xff\xfe", "not UTF-8 text"),
+        (b"", "empty file"),
+        (b" \n", "empty file"),
+    ],
+    ids=["full", "large", "nul", "controls", "some controls", "latin", "w25 empty", "blank"],
+)
+async def test_vectors_83_and_84_what_kind_of_file_it_is(scripted, tmp_path, content, told):
+    (tmp_path / "data.txt").write_bytes(content)
+    assert told in await scripted.tool("remember", file="data.txt")
+
+
+async def test_vector_85_folders_and_missing_files(start, client, tmp_path):
+    session = start(client)
+    (tmp_path / "folder").mkdir()
+    assert "not a file" in await session.tool("remember", file="folder")
+    assert "file not found" in await session.tool("remember", file="missing.md")
+    assert "file not found" in await session.command("remember", "--file missing.md")
+    assert "--file needs a value" in await session.command("remember", "--file")
+    assert client.unsent == []
+
+
+async def test_a_path_begins_at_the_sessions_folder_and_a_tilde_at_home(session, tmp_path):
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / "mine.md").write_text("RomeoService.")
+    assert "Stored file 'mine.md'" in await session.tool("remember", file="~/mine.md")
