@@ -94,6 +94,10 @@ class HostPort(Protocol):
         """See `PluginContext.is_active`."""
         ...
 
+    def identity_changed(self) -> None:
+        """See `PluginContext.identity_changed`."""
+        ...
+
     def say(self, text: str, level: NoticeLevel) -> None:
         """See `PluginContext.say`."""
         ...
@@ -254,6 +258,10 @@ class PluginContext:
             plugin: Its registered name.
         """
         return self._host.is_active(plugin)
+
+    def identity_changed(self) -> None:
+        """Have ``cognee_resolve_identity`` called again before the next request to the server."""
+        self._host.identity_changed()
 
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Show the person at the agent one line, once a session."""

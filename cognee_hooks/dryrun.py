@@ -72,7 +72,7 @@ class DryRunClient(CogneeClient):
 def _body(call: Call) -> Mapping[str, Any]:
     """Return what a request carries; a file stands as its name and its text."""
     if call.parts is None:
-        return call.json or {}
+        return call.json if isinstance(call.json, Mapping) else {"": call.json} if call.json else {}
     return {
         part.name: {part.filename: part.content.decode(errors="replace")}
         if part.filename

@@ -376,6 +376,10 @@ class Host:
         """Tell whether a plugin is in force."""
         return self.registry.manager.has_plugin(plugin)
 
+    def identity_changed(self) -> None:
+        """Ask the plugins for the key anew; see `PluginContext.identity_changed`."""
+        self.credentials.reconsider()
+
     def say(self, text: str, level: NoticeLevel = NoticeLevel.WARNING) -> None:
         """Queue one line for the person at the agent."""
         self.notices.say(text, level)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.guard import attempt_await
 from cognee_hooks.services.keys import Key
+from cognee_hooks.services.names import canonical_uuid
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
     from cognee_hooks.dispatch import Dispatcher
-    from cognee_hooks.results import Identity
+    from cognee_hooks.results import Identity, SharedDatasets
     from cognee_hooks.services.keys import KeyChain
 
 
@@ -28,6 +32,7 @@ class Credentials:
         self._chain = chain
         self._url = url
         self._identity: Key | None = None
+        self._datasets: SharedDatasets | None = None
         self._asked = False
         self._asking = asyncio.Lock()
 
@@ -41,6 +46,42 @@ class Credentials:
             await self._ask(deadline)
         return self._identity or await self._chain.key(deadline)
 
+    @property
+    def shared_names(self) -> Mapping[str, str]:
+        """UUIDs that names of datasets lead to, where the account shares another one's."""
+        return self._datasets.known if self._datasets is not None else {}
+
+    async def address(self, name: str, deadline: Deadline, *, write: bool) -> str:
+        """Return the UUID that the name of a dataset leads to; "" where the name itself does.
+
+        Args:
+            name: The name.
+            deadline: The budget of the request that needs it.
+            write: Whether the dataset is made where it is not there.
+
+        Raises:
+            ServerFailure: It cannot be found out now.
+        """
+        async with self._asking:
+            await self._ask(deadline)
+        datasets = self._datasets
+        if datasets is None:
+            return ""
+        done = await attempt_await(datasets.lead(name, deadline, write=write))
+        if isinstance(done.error, ServerFailure):
+            raise done.error
+        found = canonical_uuid(done.result) if isinstance(done.result, str) else ""
+        if found or not (write or done.error):
+            return found
+        # By its name it would be made a second time, for this account alone.
+        kind = type(done.error).__name__ if done.error else "no id"
+        detail = f"the plugin that chose the account could not say which dataset is meant ({kind})"
+        raise ServerFailure(FailureKind.UNAVAILABLE, detail, sent=False)
+
+    def reconsider(self) -> None:
+        """Ask the plugins anew before the next request, since one has another answer."""
+        self._asked = False
+
     async def _ask(self, deadline: Deadline) -> None:
         if not self._asked:
             called = await self._dispatcher.call(
@@ -48,6 +89,7 @@ class Credentials:
             )
             identity: Identity | None = called.value
             self._identity = Key(identity.api_key, identity.source) if identity else None
+            self._datasets = identity.datasets if identity else None
             # A plugin that had no time is asked again; one that keeps failing ends in quarantine.
             faulty = any(outcome.fault for outcome in called.outcomes)
             self._asked = identity is not None or not faulty
@@ -56,6 +98,6 @@ class Credentials:
         """Learn that the server refused a key (401); the next request asks anew."""
         if self._identity is not None and key == self._identity:
             self._asked = False
-            self._identity = None
+            self._identity = self._datasets = None
         else:
             await self._chain.rejected(key)

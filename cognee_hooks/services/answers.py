@@ -118,11 +118,13 @@ class Dataset:
         id: Its UUID.
         name: Its name; names may repeat among own and shared datasets.
         owner_id: UUID of the account that owns it.
+        created_at: When it was made, as the server writes it, or "".
     """
 
     id: str
     name: str
     owner_id: str
+    created_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,8 @@ def read_dataset(document: object) -> Dataset | None:
     if not isinstance(document, Mapping) or not text_of(document, "id"):
         return None
     owner = text_of(document, "ownerId") or text_of(document, "owner_id")
-    return Dataset(text_of(document, "id"), text_of(document, "name"), owner)
+    created = text_of(document, "createdAt") or text_of(document, "created_at")
+    return Dataset(text_of(document, "id"), text_of(document, "name"), owner, created)
 
 
 def read_datasets(document: object) -> list[Dataset] | None:

@@ -59,8 +59,8 @@ class ServerApi(ABC):
     """
 
     def __init__(self) -> None:
-        self.code = CodeRoutes(self._ask)
-        self.documents = DocumentRoutes(self._ask)
+        self.code = CodeRoutes(self._ask, self._addressed)
+        self.documents = DocumentRoutes(self._ask, self._addressed)
         self.pipelines = PipelineRoutes(self._ask)
         self._version: tuple[int, ...] = ()
         self._without_improve: tuple[int, ...] | None = None
@@ -72,6 +72,21 @@ class ServerApi(ABC):
     @abstractmethod
     async def _exchange(self, call: Call, deadline: Deadline) -> Answer:
         """Send a request without a key and return whatever is answered."""
+
+    @property
+    def shared_names(self) -> Mapping[str, str]:
+        """UUIDs that names of datasets lead to, where the account shares another one's datasets."""
+        return {}
+
+    async def _addressed(
+        self,
+        dataset: DatasetRef,
+        deadline: Deadline,  # noqa: ARG002 - nobody has to be asked
+        *,
+        write: bool,  # noqa: ARG002 - same
+    ) -> DatasetRef:
+        """Return how the server is told which dataset; see `asking.Address`."""
+        return dataset
 
     async def health(self, deadline: Deadline) -> Health:
         """Ask whether the server works; needs no key.
@@ -128,6 +143,7 @@ class ServerApi(ABC):
             TypeError: The query did not go through redaction.
         """
         body: dict[str, Any] = {"query": revealed(query), "scope": [scope]}
+        dataset = await self._addressed(dataset, deadline, write=False)
         put(body, "top_k", "topK", max(top_k, 1))
         # Otherwise the server's own model answers the query, and that is written into a session.
         put(body, "only_context", "onlyContext", True)
@@ -175,6 +191,7 @@ class ServerApi(ABC):
         problem = problem_of(document) or ("" if session else "an entry needs a session")
         if problem:
             raise ServerFailure(FailureKind.REJECTED, f"not sent: {problem}", sent=False)
+        dataset = await self._addressed(dataset, deadline, write=True)
         body = {"entry": document, "session_id": session} | self._entry_address(dataset)
         call = Call(
             method="POST",
@@ -220,6 +237,7 @@ class ServerApi(ABC):
         body: dict[str, Any] = {}
         put(body, "session_ids", "sessionIds", [safe_session_id(each) for each in session_ids])
         put(body, "run_in_background", "runInBackground", background)
+        dataset = await self._addressed(dataset, deadline, write=True)
         identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
         if identifier:
             put(body, "dataset_id", "datasetId", identifier)
@@ -303,6 +321,9 @@ class ServerApi(ABC):
         Raises:
             ServerFailure: It failed.
         """
+        led = await self._addressed(DatasetRef(name), deadline, write=True)
+        if led.id:
+            return Dataset(led.id, name, "")
         body = {"name": safe_dataset_name(name)}
         call = Call(method="POST", path="/api/v1/datasets", json=body, limit=SMALL_BODY)
         answer = await self._ask(call, deadline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -13,11 +13,29 @@ from cognee_hooks.services.wire import Answer, Call
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
+    from cognee_hooks.services.answers import DatasetRef
 
 T = TypeVar("T")
 
 Ask = Callable[[Call, Deadline], Awaitable[Answer]]
 """Sends a request with the key and returns a good answer; all else raises `ServerFailure`."""
+
+
+class Address(Protocol):
+    """Leads to the dataset that the account in use means, the one such function for all routes."""
+
+    async def __call__(self, dataset: DatasetRef, deadline: Deadline, *, write: bool) -> DatasetRef:
+        """Return how the server is told which dataset.
+
+        Args:
+            dataset: The dataset as somebody named it.
+            deadline: When to give up.
+            write: Whether it is made where it is not there.
+
+        Raises:
+            ServerFailure: It cannot be found out now.
+        """
+        ...
 
 
 def revealed(value: Redacted[T]) -> T:

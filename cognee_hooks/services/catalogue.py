@@ -8,7 +8,8 @@ reachable by its UUID only.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
@@ -26,10 +27,12 @@ class Catalogue:
     Attributes:
         rows: The datasets, in the server's order.
         account: UUID of the account.
+        shared: UUIDs that names lead to, where the account shares another one's datasets.
     """
 
     rows: tuple[Dataset, ...]
     account: str
+    shared: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     async def load(cls, client: ServerApi, deadline: Deadline) -> Catalogue:
@@ -39,7 +42,7 @@ class Catalogue:
             ServerFailure: It failed.
         """
         rows, account = await asyncio.gather(client.datasets(deadline), client.whoami(deadline))
-        return cls(tuple(rows), account.id)
+        return cls(tuple(rows), account.id, dict(client.shared_names))
 
     def find(self, target: str) -> list[Dataset]:
         """Return the datasets that somebody may mean: the one of a UUID, or all of a name."""
@@ -52,7 +55,10 @@ class Catalogue:
         """Return the dataset that the server takes for a name or UUID; None where it has none."""
         if canonical_uuid(dataset):
             return next(iter(self.find(dataset)), None)
-        owned = [row for row in self.find(safe_dataset_name(dataset)) if self.owns(row)]
+        name = safe_dataset_name(dataset)
+        if name in self.shared:
+            return next(iter(self.find(self.shared[name])), None)
+        owned = [row for row in self.find(name) if self.owns(row)]
         return next(iter(owned), None)
 
     def owns(self, row: Dataset) -> bool:
@@ -61,6 +67,8 @@ class Catalogue:
 
     def address_of(self, row: Dataset) -> str:
         """Return what leads to a dataset: its name, or its UUID where the name does not."""
+        if row.name in self.shared and self.led_to_by(row.name) is row:
+            return row.name
         alike = [each for each in self.find(row.name) if self.owns(each)]
         sound = bool(row.name) and safe_dataset_name(row.name) == row.name
         by_name = sound and not canonical_uuid(row.name) and alike == [row]

@@ -19,14 +19,18 @@ import time
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, Health
 from cognee_hooks.services.api import ServerApi
+from cognee_hooks.services.identities import IdentityRoutes
 from cognee_hooks.services.keys import Key, KeyChain
+from cognee_hooks.services.keysource import KeySource, SharingKeySource, key_of
+from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
 from cognee_hooks.services.outcome import failure_of
 from cognee_hooks.services.wire import SMALL_BODY, Answer, BodyReader, Call, encoded
 
@@ -61,18 +65,6 @@ class _NoLoginCookie(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether a record may be logged."""
         return not (_logging_in.get() and "receive_response_headers" in record.getMessage())
-
-
-class KeySource(Protocol):
-    """Says which key to use."""
-
-    async def key(self, deadline: Deadline) -> Key | None:
-        """Return the key to use, or None where there is none."""
-        ...
-
-    async def rejected(self, key: Key) -> None:
-        """Learn that the server refused a key with 401."""
-        ...
 
 
 @dataclass(slots=True)
@@ -118,6 +110,7 @@ class CogneeClient(ServerApi):
         self._url_problem = _problem_of_url(self.base_url)
         self._keys = keys
         self._chain = keys if isinstance(keys, KeyChain) else None
+        self._sharing: SharingKeySource | None = None
         self._transport = transport
         self._login_filter = _NoLoginCookie()
         self._kept: httpx.AsyncClient | None = None
@@ -125,9 +118,22 @@ class CogneeClient(ServerApi):
         if self._chain is not None:
             self._chain.mint_with(self._without_key)
 
-    def use_credentials(self, keys: KeySource) -> None:
-        """Ask somebody else for the key from now on."""
-        self._keys = keys
+    def use_credentials(self, keys: SharingKeySource) -> None:
+        """Ask somebody else for the key, and for what names mean with it, from now on."""
+        self._keys = self._sharing = keys
+
+    def identities(self, keys: KeySource) -> IdentityRoutes:
+        """Return the routes about accounts and rights, with keys of the caller's choice.
+
+        Args:
+            keys: Says which account speaks.
+        """
+        return IdentityRoutes(partial(self._ask_as, keys))
+
+    @property
+    def shared_names(self) -> Mapping[str, str]:
+        """See `ServerApi.shared_names`."""
+        return self._sharing.shared_names if self._sharing is not None else {}
 
     async def aclose(self) -> None:
         """Close all connections; a later call opens new ones."""
@@ -147,13 +153,25 @@ class CogneeClient(ServerApi):
 
     # -- keys --------------------------------------------------------------------------------------
 
+    async def _addressed(
+        self, dataset: DatasetRef, deadline: Deadline, *, write: bool
+    ) -> DatasetRef:
+        if self._sharing is None or dataset.id or canonical_uuid(dataset.name):
+            return dataset
+        name = safe_dataset_name(dataset.name)
+        found = await self._sharing.address(name, deadline, write=write)
+        return DatasetRef(id=found) if found else dataset
+
     async def _ask(self, call: Call, deadline: Deadline) -> Answer:
-        key = await self._key(deadline)
+        return await self._ask_as(self._keys, call, deadline)
+
+    async def _ask_as(self, keys: KeySource, call: Call, deadline: Deadline) -> Answer:
+        key = await key_of(keys, deadline)
         answer = await self._exchange(call, deadline, key)
         if answer.status == 401 and key is not None:  # noqa: PLR2004
-            await self._keys.rejected(key)
+            await keys.rejected(key)
             # Nothing was done yet, so the request may go out again, if there is another key.
-            other = await self._key(deadline)
+            other = await key_of(keys, deadline)
             if other is not None and other.value != key.value:
                 key = other
                 answer = await self._exchange(call, deadline, key)
@@ -166,21 +184,6 @@ class CogneeClient(ServerApi):
             empty_is_404=call.empty_is_404,
             hide=key.value if key else "",
         )
-
-    async def _key(self, deadline: Deadline) -> Key | None:
-        key = None
-        try:
-            async with asyncio.timeout(deadline.remaining()):
-                key = await self._keys.key(deadline)
-        except TimeoutError:
-            _log.debug("no key in time")
-        if deadline.expired:
-            detail = "no time was left after looking for an API key"
-            raise ServerFailure(FailureKind.TIMED_OUT, detail, sent=False)
-        if key is not None and not key.sendable:
-            detail = f"the API key ({key.source}) holds characters that no key can have"
-            raise ServerFailure(FailureKind.AUTH, detail, sent=False)
-        return key
 
     async def _without_key(
         self,

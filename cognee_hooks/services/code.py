@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.answers import text_of
-from cognee_hooks.services.asking import Ask, expect, revealed
-from cognee_hooks.services.names import safe_dataset_name
+from cognee_hooks.services.answers import DatasetRef, text_of
+from cognee_hooks.services.asking import Address, Ask, expect, revealed
+from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
 from cognee_hooks.services.outcome import error_text, one_line
 from cognee_hooks.services.pipelines import PipelineState
 from cognee_hooks.services.wire import SMALL_BODY, Call, Part
@@ -44,10 +44,12 @@ class CodeRoutes:
 
     Args:
         ask: Sends the requests.
+        address: Leads to the dataset.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, address: Address) -> None:
         self._ask = ask
+        self._address = address
 
     async def index(
         self,
@@ -70,8 +72,10 @@ class CodeRoutes:
             ServerFailure: It was not taken on, or may not have been.
             TypeError: The name did not go through redaction.
         """
+        led = await self._address(DatasetRef(dataset), deadline, write=True)
+        identifier, name = canonical_uuid(led.id), safe_dataset_name(dataset)
         fields = {
-            "datasetName": safe_dataset_name(dataset),
+            **({"datasetId": identifier} if identifier else {"datasetName": name}),
             "content_type": "code",
             "raw_data": revealed(repository),
             "run_in_background": "true",

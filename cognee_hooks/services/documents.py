@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, text_of
-from cognee_hooks.services.asking import Ask, expect, put, required_uuid, revealed
+from cognee_hooks.services.asking import Address, Ask, expect, put, required_uuid, revealed
 from cognee_hooks.services.improve import moment
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_file_name
 from cognee_hooks.services.outcome import one_line, stranger
@@ -100,10 +100,12 @@ class DocumentRoutes:
 
     Args:
         ask: Sends the requests.
+        address: Leads to the dataset of a remember.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, address: Address) -> None:
         self._ask = ask
+        self._address = address
 
     async def remember(
         self,
@@ -135,6 +137,7 @@ class DocumentRoutes:
             TypeError: Something did not go through redaction.
         """
         fields = {"node_set": node_set, "run_in_background": "true" if background else "false"}
+        dataset = await self._address(dataset, deadline, write=True)
         identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
         if identifier:
             fields["datasetId"] = identifier

@@ -72,7 +72,7 @@ class Call:
 
     method: str
     path: str
-    json: Mapping[str, Any] | None = field(default=None, repr=False)
+    json: Mapping[str, Any] | Sequence[str] | None = field(default=None, repr=False)
     form: Mapping[str, str] | None = field(default=None, repr=False)
     parts: Sequence[Part] | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -122,7 +122,7 @@ def encoded(call: Call) -> tuple[bytes | None, dict[str, str]]:
     return content, headers
 
 
-def encode_json(value: Mapping[str, Any]) -> bytes:
+def encode_json(value: Mapping[str, Any] | Sequence[str]) -> bytes:
     """Return a request body.
 
     Raises:
