@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from cognee_hooks.caller import dialogs_of_caller, progress_of_caller
 from cognee_hooks.cause import next_key
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs
@@ -270,12 +271,12 @@ class PluginContext:
     def report_progress(self, text: str) -> None:
         """Tell a person who waits for a command how far it is, in a few words.
 
-        It is shown on the command line, and nowhere else.
+        It is shown on the command line and by MCP clients, and nowhere else.
         """
-        self._host.progress(text)
+        progress_of_caller(self._host.progress)(text)
 
     async def confirm(self, title: str, text: str, deadline: Deadline) -> bool:
-        """Ask the person at the agent a yes-or-no question.
+        """Ask the person who called, or else the one at the agent, a yes-or-no question.
 
         Args:
             title: The question, one line.
@@ -285,10 +286,11 @@ class PluginContext:
         Returns:
             Whether the person said yes; False also where the agent cannot ask.
         """
-        return await self._host.dialogs.confirm(title, text, deadline)
+        dialogs = dialogs_of_caller(self._host.dialogs)
+        return await dialogs.confirm(title, text, deadline)
 
     async def select(self, title: str, options: Sequence[str], deadline: Deadline) -> str | None:
-        """Let the person at the agent choose.
+        """Let the person who called, or else the one at the agent, choose.
 
         Args:
             title: What to choose, one line.
@@ -298,7 +300,8 @@ class PluginContext:
         Returns:
             The chosen option; None where nothing was chosen or the agent cannot ask.
         """
-        return await self._host.dialogs.select(title, options, deadline)
+        dialogs = dialogs_of_caller(self._host.dialogs)
+        return await dialogs.select(title, options, deadline)
 
     async def flush(self, deadline: Deadline) -> int:
         """Finish captures that are on their way and have what waits sent.

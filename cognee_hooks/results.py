@@ -242,6 +242,20 @@ class Command:
         require_callable(self, "run")
 
 
+WARNING_SIGN = "⚠"
+"""Begins the text of a command that is a warning; agents that tell levels apart show it as one."""
+
+
+class Failure(str):
+    """What a command or tool answers where it did not do what was asked.
+
+    It is shown like any other text. Where a failure can be told as one, such as by an exit code, it
+    is.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool that the model may call.
@@ -250,7 +264,8 @@ class Tool:
         name: Starts with ``cognee_``.
         description: When to use it, for the model.
         parameters: JSON schema of the arguments object.
-        run: Called with the arguments; returns the text for the model.
+        run: Called with the arguments; returns the text for the model, as a `Failure` where it
+            failed.
     """
 
     name: str
