@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import stat
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from cognee_hooks.services.git import Git
 
 MOST_FILES = 50_000
 """Files of a repository whose changes are followed."""
+MOST_REPOSITORIES = 100
+"""Repositories inside of one, such as submodules, whose changes are followed with it."""
 HARD_LIMIT = 3000
 """Source files of the largest repository that is ever indexed unasked."""
 BYTES_EACH = 20_000
@@ -28,8 +32,9 @@ async def fingerprint(git: Git, root: Path, deadline: Deadline) -> str:
     """Return a digest of the commit and of name, size and time of each file in a repository.
 
     It sees what git does not show in a diff: files inside folders that are not tracked, names that
-    are not ASCII, changes of any length (W17). The indexer's own snapshot is left out. No file is
-    opened, and nothing is run that the repository's configuration names.
+    are not ASCII, changes of any length (W17), what lies in submodules and other repositories
+    inside. The indexer's own snapshot is left out. No file is opened, and nothing is run that a
+    repository's configuration names.
 
     Args:
         git: Asks git.
@@ -40,25 +45,44 @@ async def fingerprint(git: Git, root: Path, deadline: Deadline) -> str:
         Hexadecimal digits; "" where git does not tell, there is no commit yet, or too many files.
     """
     head = await git.head(root, deadline)
-    files = await git.files(root, deadline) if head else None
-    if files is None or len(files) > MOST_FILES:
+    if not head:
         return ""
-    return await asyncio.to_thread(_digest, head, os.fsencode(root), files)
-
-
-def _digest(head: str, root: bytes, files: list[bytes]) -> str:
     digest = hashlib.sha256(f"{head}\0".encode())
+    top, left = os.fsencode(root), MOST_FILES
+    waiting, seen = [b""], 0
+    while waiting:
+        folder = waiting.pop()
+        seen += 1
+        files = await git.files(Path(os.fsdecode(top + folder)), deadline)
+        left -= len(files or ())
+        if left < 0 or (files is None and (not folder or deadline.expired)):
+            return ""
+        inside = await asyncio.to_thread(_take_in, digest.update, top + folder, files or ())
+        waiting += [folder + each for each in inside]
+        if seen + len(waiting) > MOST_REPOSITORIES:
+            return ""
+    return digest.hexdigest()
+
+
+def _take_in(
+    update: Callable[[bytes], object], folder: bytes, files: Iterable[bytes]
+) -> list[bytes]:
+    """Add files to a digest; returns those that are folders, which hold other repositories."""
+    inside: list[bytes] = []
     for file in files:
         if file.partition(b"/")[0] == _SNAPSHOT:
             continue
         try:
-            facts = os.lstat(root + b"/" + file)
+            facts = os.lstat(folder + b"/" + file)
         except (OSError, ValueError):
             state = b"gone"
         else:
             state = b"%d:%d" % (facts.st_size, facts.st_mtime_ns)
-        digest.update(b"%s\0%s\0" % (file, state))
-    return digest.hexdigest()
+            if stat.S_ISDIR(facts.st_mode):
+                inside.append(b"/" + file.rstrip(b"/"))
+                state = b"folder"
+        update(b"%s\0%s\0" % (file, state))
+    return inside
 
 
 @dataclass(frozen=True, slots=True)

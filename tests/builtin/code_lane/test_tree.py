@@ -59,6 +59,50 @@ async def test_w17_a_folder_below_the_top_is_looked_at_from_where_it_is(reposito
     assert await look(repository / "src") != before
 
 
+async def test_w17_what_lies_in_repositories_inside_is_seen(repository):
+    inner = make_repository(repository / "vendor" / "inner", {"a.py": "x"})
+    untracked = make_repository(repository / "vendor" / "inner" / "deeper", {"b.py": "x"})
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "sub")
+    files = [inner / "a.py", untracked / "b.py", repository / "sub" / "a.py"]
+    for file in files:
+        before = await look(repository)
+        file.write_text("another length")
+        assert await look(repository) != before
+    assert await look(repository) == await look(repository)
+
+
+async def test_w17_a_repository_inside_that_git_cannot_read_hides_no_change(
+    repository, monkeypatch
+):
+    (repository / "broken" / ".git").mkdir(parents=True)
+    (repository / "broken" / ".git" / "HEAD").write_text("nonsense")
+    (repository / "broken" / "a.py").write_text("x")
+    before = await look(repository)
+    assert before
+    (repository / "broken" / "a.py").write_text("another length")
+    assert await look(repository) != before
+    for number in range(3):
+        make_repository(repository / f"r{number}", {"a.py": "x"})
+    monkeypatch.setattr(tree, "MOST_REPOSITORIES", 3)
+    assert await look(repository) == ""
+
+
+async def test_a_work_tree_beside_and_a_detached_head_are_followed_too(repository):
+    git(repository, "worktree", "add", "-q", "--detach", "../beside")
+    beside = repository.parent / "beside"
+    before = await look(beside)
+    assert before
+    (beside / "src" / "pay.py").write_text("x = 2\n")
+    assert await look(beside) != before
+
+
+async def test_names_that_are_not_utf_8_are_followed(tmp_path):
+    folder = make_repository(tmp_path / os.fsdecode(b"n\xff"), {})
+    before = await look(folder)
+    fill(folder, os.fsdecode(b"b\xe9.py"))
+    assert await look(folder) != before
+
+
 async def test_the_indexers_snapshot_is_no_change(repository):
     before = await look(repository)
     (repository / ".enola").mkdir()

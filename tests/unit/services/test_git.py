@@ -118,3 +118,73 @@ async def test_the_origin_is_told_as_it_is_written_down(repository, environ):
     assert await Git(environ).origin(repository, _soon()) == ""
     _git(repository, environ, "remote", "add", "origin", "https://h/o/r.git")
     assert await Git(environ).origin(repository, _soon()) == "https://h/o/r.git"
+
+
+@pytest.mark.parametrize(
+    ("url", "config"),
+    [
+        ("ext::sh -c touch% {trap}", {"protocol.ext.allow": "always"}),
+        ("ssh://host/path", {"core.sshCommand": "touch {trap};"}),
+        ("{folder}", {"remote.origin.uploadpack": "touch {trap};"}),
+        ("evil::x", {}),
+    ],
+    ids=["ext", "ssh", "file", "helper"],
+)
+async def test_what_is_missing_is_fetched_from_nowhere(repository, environ, tmp_path, url, config):
+    """A commit that is not there makes git ask the remote, with the programs that it names."""
+    trap = tmp_path / "trap"
+    helpers = tmp_path / "git-remote-evil"
+    helpers.write_text(f"#!/bin/sh\ntouch {trap}\n")
+    helpers.chmod(0o755)
+    environ = environ | {"PATH": f"{tmp_path}:{environ['PATH']}"}
+    partial = {
+        "core.repositoryformatversion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": url,
+    }
+    for name, value in (partial | config).items():
+        _git(repository, environ, "config", name, value.format(trap=trap, folder=repository))
+    (repository / ".git" / "HEAD").write_text("1" * 40 + "\n")
+    git = Git(environ)
+    assert await git.head(repository, _soon()) == ""
+    assert await git.files(repository, _soon()) == []
+    assert not trap.exists()
+
+
+async def test_a_repository_cannot_claim_another_folder_as_its_own(repository, environ, tmp_path):
+    private = tmp_path / "private"
+    private.mkdir()
+    _git(repository, environ, "config", "core.worktree", str(private))
+    assert await Git(environ).repository_root(repository, _soon()) is None
+
+
+async def test_a_bare_repository_that_came_with_a_clone_is_not_believed(repository, environ):
+    bare = repository / "fixtures"
+    bare.mkdir()
+    _git(bare, environ, "init", "-q", "--bare")
+    for name, value in {"core.bare": "false", "core.worktree": ".."}.items():
+        _git(bare, environ, "config", name, value)
+    git = Git(environ)
+    assert await git.repository_root(bare, _soon()) is None
+    assert await git.files(bare, _soon()) is None
+
+
+async def test_a_work_tree_of_a_bare_repository_is_one(environ, tmp_path, repository):
+    bare, tree = tmp_path / "bare.git", tmp_path / "tree"
+    _git(tmp_path, environ, "clone", "-q", "--bare", str(repository), str(bare))
+    _git(bare, environ, "worktree", "add", "-q", str(tree))
+    assert await Git(environ).repository_root(tree, _soon()) == tree
+    assert await Git(environ).repository_root(bare, _soon()) is None
+
+
+async def test_a_folder_whose_name_is_not_utf_8_is_found(environ, tmp_path):
+    folder = tmp_path / os.fsdecode(b"n\xff")
+    _git(tmp_path, environ, "init", "-q", str(folder))
+    assert await Git(environ).repository_root(folder, _soon()) == folder
+
+
+async def test_a_pipe_in_the_place_of_a_list_holds_nobody(repository, environ, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    _git(repository, environ, "config", "core.excludesFile", str(tmp_path / "pipe"))
+    assert await Git(environ).files(repository, Deadline.after(0.3)) is None
