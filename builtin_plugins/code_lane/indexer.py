@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builtin_plugins.code_lane.follow import Ending, Follower, look_before
+from builtin_plugins.code_lane.follow import Before, Ending, Follower, look_before
 from builtin_plugins.code_lane.record import COMPLETED, ERRORED, Record
 from builtin_plugins.code_lane.records import Records
 from builtin_plugins.code_lane.repository import Repository
@@ -114,11 +115,11 @@ class Indexer:
         context, client = self._context, self._context.services.client
         name = dataset or repository.dataset
         known = self._records.read(repository)
-        try:
+        before, dataset_id = None, ""
+        with suppress(ServerFailure):
             dataset_id = await self._dataset_id(name, known)
-            before = await look_before(client, dataset_id, self._limit(LOOK_SECONDS))
-        except ServerFailure:
-            before = None
+            limit = self._limit(LOOK_SECONDS)
+            before = await look_before(client, dataset_id, limit, context.now())
         started = context.now()
         try:
             taken = await client.code.index(
@@ -141,6 +142,8 @@ class Indexer:
         await asyncio.to_thread(self._records.write, record)
         follower = None
         if before is not None and taken.dataset_id:
+            if taken.dataset_id != dataset_id:  # it was made, or a name led elsewhere before
+                before = Before(unseen_at=started)
             follower = Follower(client, taken.dataset_id, before)
         return Submitted(record, follower, taken.run_id)
 

@@ -16,7 +16,7 @@ from builtin_plugins.code_lane.record import Record
 from builtin_plugins.code_lane.records import Records
 from builtin_plugins.code_lane.settings import CodeLaneSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
-from cognee_hooks.results import CheckResult, CheckStatus, Command, Lane, Tool
+from cognee_hooks.results import CheckResult, CheckStatus, Command, Lane, StatusRow, Tool
 from cognee_hooks.services.git import Git
 from cognee_hooks.services.process import current_environ
 
@@ -143,6 +143,18 @@ class CodeLanePlugin:
         ]
 
     @hookimpl
+    def cognee_status_rows(self) -> StatusRow:
+        """Tell which code graph belongs to this folder."""
+        if not self._on:
+            return StatusRow(label="Code graph", text="off")
+        record = self._records.around(self._cwd) if self._cwd else None
+        where = "no indexed repository here"
+        if record is not None and record.last_index_at:
+            where = f"{record.dataset} · indexed {self._age(record)}"
+        text = f"autoindex {self._settings.autoindex} · {where}"
+        return StatusRow(label="Code graph", text=text)
+
+    @hookimpl
     def cognee_doctor_checks(self) -> CheckResult:
         """Tell whether this repository is indexed, and why not."""
         if not self._on:
@@ -191,12 +203,15 @@ class CodeLanePlugin:
                 detail=f"{where}; failed {record.error_count} times: {record.last_error}",
                 remedy="run the index command with --wait 60 and look at the server's log",
             )
-        minutes = max(0.0, self._context.now() - record.last_index_at) / 60
         return CheckResult(
             name="code graph",
             status=CheckStatus.OK,
-            detail=f"{where}, submitted {minutes:.0f} min ago; {known}",
+            detail=f"{where}, submitted {self._age(record)}; {known}",
         )
+
+    def _age(self, record: Record) -> str:
+        minutes = max(0.0, self._context.now() - record.last_index_at) / 60
+        return f"{minutes:.0f} min ago"
 
 
 def _row(detail: str, *, remedy: str) -> CheckResult:

@@ -326,6 +326,23 @@ async def test_w7_waiting_does_not_take_an_old_end_for_its_own(session):
     assert made.record.pending
 
 
+OLD = "2020-01-01T00:00:00"
+SOMEBODY_ELSES = "99999999-2487-5312-8912-589684ac04d2"
+
+
+@pytest.mark.parametrize("listed", [[], [{"id": SOMEBODY_ELSES}]], ids=["gone", "another account"])
+async def test_w7_nor_that_of_a_dataset_made_again_or_of_the_name_with_another_account(
+    session, listed
+):
+    made = await session()
+    made.client.run("DATASET_PROCESSING_COMPLETED", at=OLD)
+    rows = [{**row, "name": name_of(made)} for row in listed]
+    made.client.scripts[DATASETS] = lambda _: rows
+    made.client.scripts[RUNS.replace(UUID, SOMEBODY_ELSES)] = lambda _: []
+    made.client.ends = ""
+    assert "no sign of the run yet" in await made.index("--wait 0.1")
+
+
 def name_of(made) -> str:
     return known_as(made.cwd).dataset
 
