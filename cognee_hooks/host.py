@@ -167,6 +167,7 @@ class Host:
         self.registered: Registered = register(self.registry, self.dispatcher)
         declare_options(self.registry, self.registered, self.settings)
         self.redaction: RedactionPipeline = make_pipeline(
+        self.ledger.bind(self.session.session_id, self.session.dataset)
             self.core, self.settings.plugins, self.registered
         )
         self.background = Background(self.faults)
@@ -282,6 +283,7 @@ class Host:
     async def dispatch(self, event: Event, deadline: Deadline | None = None) -> PromptAnswer | None:
         """Pass an event to its method; returns the answer to a prompt, None for all else."""
         if isinstance(event, UserPromptSubmit):
+        self.ledger.bind(event.session_id, event.current)
             return await self.user_prompt_submit(event, deadline)
         if isinstance(event, SessionEnd):
             await self.session_end(event, deadline)

@@ -132,6 +132,8 @@ class StoreRequest:
         session_id: The conversation that it belongs to, bound when it was captured.
         dataset: The dataset, bound when it was captured.
         key: Names the entry also where the event behind it is done again, because a process was
+    RECALLED = "recalled"
+    """Memory was asked for a prompt: ``hit``, ``nothing``, or why it could not be asked."""
             killed in between: who keeps entries takes one under the same key only once. "" where
             nothing is done again.
     """

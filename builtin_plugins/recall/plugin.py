@@ -12,7 +12,14 @@ from cognee_hooks import Deadline, PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import SessionStart, UserPromptSubmit
 from cognee_hooks.framing import DATA_NOTE
-from cognee_hooks.results import AdditionalContext, CheckResult, CheckStatus, StatusSegment
+from cognee_hooks.results import (
+    Act,
+    AdditionalContext,
+    CheckResult,
+    CheckStatus,
+    StatusRow,
+    StatusSegment,
+)
 from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.passages import Memory
 from cognee_hooks.services.recall import recall_memory
@@ -31,6 +38,8 @@ MIN_ROOM = 100
 PRIORITY = 100
 KEPT = 90
 """Priority of what a status line never leaves out."""
+HIT, NOTHING = "hit", "nothing"
+"""How the ledger tells a recall that brought something from one that did not."""
 WARM_UP_QUERY = "session start"
 WARM_UP_SECONDS = 10.0
 """How long opening another dataset may take; nobody waits for it."""
@@ -86,15 +95,21 @@ class RecallPlugin:
         try:
             query = await self._context.redact(prompt, max_bytes=self._settings.max_query_bytes)
         except RedactionFailed:
+            self._context.record(Act.RECALLED, reasons.NOT_REDACTED)
             return [_line(render.outage_line(reasons.NOT_REDACTED))]
         if len(query.value.strip()) < MIN_PROMPT:
             return None
         self._turns.total += 1
+        asked = self._context.clock()
         server, lanes = await asyncio.gather(
             self._from_server(query, limit), self._from_lanes(query, limit)
         )
+        reason = server if isinstance(server, str) else ""
         section = self._outage(server) if isinstance(server, str) else server
-        self._remember(section.hits, sum(each.hits for each in lanes), failed=section is not server)
+        hits = section.hits + (others := sum(each.hits for each in lanes))
+        outcome = HIT if hits else reason or NOTHING
+        self._context.record(Act.RECALLED, outcome, seconds=self._context.clock() - asked)
+        self._remember(section.hits, others, failed=bool(reason))
         return [each for each in (section, *lanes) if each.text]
 
     @hookimpl
@@ -115,6 +130,17 @@ class RecallPlugin:
             StatusSegment(text=f"{turns.last_graph + turns.last_code} memory hits", priority=50),
             StatusSegment(text=use, priority=40),
         ]
+
+    @hookimpl
+    def cognee_status_rows(self) -> StatusRow:
+        """Tell whether recall is on, and how useful memory has been."""
+        turns = self._turns
+        if not self._on:
+            return StatusRow(label="Recall", text="off")
+        if not turns.total:
+            return StatusRow(label="Recall", text="on")
+        text = f"on · {turns.with_hits}/{turns.total} turns had hits this session"
+        return StatusRow(label="Recall", text=text)
 
     @hookimpl
     def cognee_doctor_checks(self) -> CheckResult:

@@ -15,6 +15,8 @@ COMMANDS: dict[str, str] = {
     "demo": "play a whole session against a small local server and show what happens",
     "status": "show daemon, server, and what waits to be sent",
     "sessions": "list conversations with what was captured, sent and recalled",
+    "recap": "sum one session up: what it captured, recalled and cost",
+    "stats": "add up what memory did and cost, by day, agent or dataset",
     "ledger": "show what went into the model's context and what became of captures",
     "doctor": "check this installation: server, key, settings, plugins",
     "install": "set an agent up to use this memory",

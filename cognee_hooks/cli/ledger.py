@@ -34,6 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--follow", action="store_true", help="go on with what is added")
     parser.add_argument("-n", type=int, default=SHOWN, help=f"rows (default: {SHOWN})")
     parser.add_argument(
+        "--timeline", action="store_true", help="one line for each stretch of work of a session"
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print one JSON object a row instead of a table"
     )
 
@@ -44,6 +47,13 @@ def run(options: argparse.Namespace) -> int:
     sessions = known_sessions(environ)
     if options.session:
         sessions = [chosen(sessions, options.session)]
+    if options.timeline:
+        from cognee_hooks.cli import timeline
+
+        if options.follow:
+            raise UsageError("--timeline adds up what there is; it cannot --follow")
+        timeline.show(sessions, max(0, options.n), as_json=options.json)
+        return 0
     tails = {each.stem: Tail(each.ledger, from_end=True) for each in sessions if options.follow}
     rows = latest(sessions, max(0, options.n))
     # What was added in between is in both.

@@ -9,6 +9,7 @@ from typing import Any
 
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
 from cognee_hooks.cli.state import known_sessions, waiting_files
+from cognee_hooks.cli.usage import STORED
 from cognee_hooks.cli.words import ago, local
 from cognee_hooks.daemon import control
 from cognee_hooks.injection import one_line
@@ -61,7 +62,7 @@ def collect(environ: Mapping[str, str], now: float) -> list[dict[str, Any]]:
             "began": each.began or None,
             "last": each.last,
             "captured": totals.get(Act.CAPTURED, 0),
-            "delivered": totals.get(Act.DELIVERED, 0) + totals.get(Act.REPLAYED, 0),
+            "delivered": sum(totals.get(act, 0) for act in STORED),
             "waiting": buffered.entries if buffered else 0,
             "injected": totals.get(Act.INJECTED, 0),
         }

@@ -38,6 +38,7 @@ class KnownSession:
         began: Epoch seconds; 0.0 where the file does not tell.
         last: When something was recorded last, epoch seconds.
         ledger: Its file.
+        dataset: The dataset that it belongs to; "" where the file does not tell.
     """
 
     session_id: str
@@ -45,6 +46,7 @@ class KnownSession:
     began: float
     last: float
     ledger: LedgerFile = field(repr=False)
+    dataset: str = ""
 
     @property
     def stem(self) -> str:
@@ -114,6 +116,7 @@ def _session(file: LedgerFile) -> KnownSession | None:
         began=finite(head.get("began")),
         last=last,
         ledger=file,
+        dataset=_text(head.get("dataset")),
     )
 
 

@@ -46,7 +46,12 @@ class Ledger:
         self._key_file = key_file
         self._now = now
         self._files: dict[str, LedgerFile] = {}
+        self._datasets: dict[str, str] = {}
         self._key = b""
+
+    def bind(self, session_id: str, dataset: str) -> None:
+        """Say which dataset a session belongs to, before something is recorded for it."""
+        self._datasets[session_id] = dataset
 
     def record(
         self,
@@ -89,6 +94,10 @@ class Ledger:
         """Return how often each act was done in a session, by all processes."""
         return self._file(session_id).totals() if session_id else {}
 
+    def sizes(self, session_id: str) -> Mapping[Act, int]:
+        """Return how many bytes of text each act was done with in a session, by all processes."""
+        return self._file(session_id).sizes() if session_id else {}
+
     def sweep(self) -> None:
         """Remove ledgers that nobody has written to for a month."""
         limit = self._now() - KEPT_SECONDS
@@ -100,7 +109,8 @@ class Ledger:
 
     def _file(self, session_id: str) -> LedgerFile:
         if session_id not in self._files:
-            made = LedgerFile.of(self._folder, session_id, self._agent, self._now())
+            dataset = self._datasets.get(session_id, "")
+            made = LedgerFile.of(self._folder, session_id, self._agent, self._now(), dataset)
             self._files[session_id] = made
         return self._files[session_id]
 

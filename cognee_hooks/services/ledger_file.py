@@ -57,12 +57,13 @@ class Row:
 
 @dataclass(slots=True)
 class _Read:
-    """How far a file was read, and what was counted up to there."""
+    """How far a file was read, and what was counted and weighed up to there."""
 
     facts: tuple[int, int, int] = (0, 0, 0)
     head: bytes = b""
     offset: int = 0
     totals: Counter[Act] = field(default_factory=Counter)
+    sizes: Counter[Act] = field(default_factory=Counter)
 
 
 class LedgerFile:
@@ -73,20 +74,31 @@ class LedgerFile:
         session_id: The session, for a file that does not exist yet.
         agent: Short name of the agent, for the same.
         began: Epoch seconds, for the same.
+        dataset: The session's dataset, for the same.
     """
 
     def __init__(
-        self, path: Path, *, session_id: str = "", agent: str = "", began: float = 0.0
+        self,
+        path: Path,
+        *,
+        session_id: str = "",
+        agent: str = "",
+        began: float = 0.0,
+        dataset: str = "",
     ) -> None:
         self.path = path
         self._head: dict[str, Any] = {"session_id": session_id, "agent": agent, "began": began}
+        if dataset:
+            self._head["dataset"] = dataset
         self._read = _Read()
 
     @classmethod
-    def of(cls, folder: Path, session_id: str, agent: str, began: float) -> LedgerFile:
+    def of(
+        cls, folder: Path, session_id: str, agent: str, began: float, dataset: str = ""
+    ) -> LedgerFile:
         """Return the file of a session in a folder."""
         path = folder / f"{session_file_stem(session_id)}{SUFFIX}"
-        return cls(path, session_id=session_id, agent=agent, began=began)
+        return cls(path, session_id=session_id, agent=agent, began=began, dataset=dataset)
 
     def append(self, row: Row) -> None:
         """Add a row.
@@ -109,16 +121,19 @@ class LedgerFile:
 
     def totals(self) -> Mapping[Act, int]:
         """Return how often each act was done, by all processes."""
-        with suppress(OSError):
-            status = self.path.stat()
-            facts = status.st_ino, status.st_size, status.st_mtime_ns
-            if facts != self._read.facts:
-                self._count_new()
-                self._read.facts = facts
+        self._catch_up()
         return dict(self._read.totals)
 
+    def sizes(self) -> Mapping[Act, int]:
+        """Return how many bytes of text each act was done with, by all processes."""
+        self._catch_up()
+        return dict(self._read.sizes)
+
     def head(self) -> Mapping[str, Any]:
-        """Return ``session_id``, ``agent`` and ``began`` as they stand there, or nothing."""
+        """Return what the first line says of the session, or nothing.
+
+        It holds ``session_id``, ``agent``, ``began`` and, where it was known, ``dataset``.
+        """
         for document in _documents(read_bytes(self.path, max_bytes=_READ_BYTES) or b""):
             return document if isinstance(document.get("session_id"), str) else {}
         return {}
@@ -151,9 +166,18 @@ class LedgerFile:
 
     def _begin_anew(self, line: bytes) -> None:
         totals = {act.value: count for act, count in self.totals().items()}
-        head = {**self._head, **self.head(), "totals": totals}
+        sizes = {act.value: size for act, size in self.sizes().items()}
+        head = {**self._head, **self.head(), "totals": totals, "sizes": sizes}
         write_atomic(self.older, read_bytes(self.path, max_bytes=_READ_BYTES) or b"", durable=False)
         write_atomic(self.path, _line(head) + line, durable=False)
+
+    def _catch_up(self) -> None:
+        with suppress(OSError):
+            status = self.path.stat()
+            facts = status.st_ino, status.st_size, status.st_mtime_ns
+            if facts != self._read.facts:
+                self._count_new()
+                self._read.facts = facts
 
     def _count_new(self) -> None:
         data = read_bytes(self.path, max_bytes=_READ_BYTES) or b""
@@ -162,15 +186,14 @@ class LedgerFile:
         if head != self._read.head or len(whole) < self._read.offset:
             self._read = _Read(head=head)
         for document in _documents(whole[self._read.offset :]):
-            totals = document.get("totals")
-            for name, count in totals.items() if isinstance(totals, Mapping) else ():
-                self._add(name, count)
-            self._add(document.get("act"), document.get("count", 1))
+            for sums, name in ((self._read.totals, "totals"), (self._read.sizes, "sizes")):
+                before = document.get(name)
+                for act, count in before.items() if isinstance(before, Mapping) else ():
+                    _add(sums, act, count)
+            act = document.get("act")
+            _add(self._read.totals, act, document.get("count", 1))
+            _add(self._read.sizes, act, document.get("size"))
         self._read.offset = len(whole)
-
-    def _add(self, name: object, count: object) -> None:
-        if isinstance(name, str) and name in _ACTS and type(count) is int and count > 0:
-            self._read.totals[Act(name)] += count
 
 
 def rows_in(data: bytes) -> Iterator[Row]:
@@ -189,6 +212,11 @@ def ledger_files(folder: Path) -> list[LedgerFile]:
             with suppress(OSError):
                 found.append((path.stat().st_mtime, path))
     return [LedgerFile(path) for _, path in sorted(found, reverse=True)]
+
+
+def _add(sums: Counter[Act], name: object, count: object) -> None:
+    if isinstance(name, str) and name in _ACTS and type(count) is int and count > 0:
+        sums[Act(name)] += count
 
 
 def _size(path: Path) -> int:

@@ -8,11 +8,12 @@ import pytest
 
 from cognee_hooks import hookimpl
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure
 from cognee_hooks.events import SessionStart, UserPromptSubmit
 from cognee_hooks.framing import FOOTER
 from cognee_hooks.host import Host
-from cognee_hooks.results import CheckStatus, Lane
+from cognee_hooks.results import Act, CheckStatus, Lane
+from cognee_hooks.services.ledger_file import Row, ledger_files
 from tests.support.faults import failures
 from tests.support.scripted import RECALL, fails, remembers, scripted_host
 from tests.support.waiting import PATIENCE
@@ -266,6 +267,32 @@ async def test_a_server_without_access_control_is_warned_of_once(host, client):
     await ask(host)
     (notice,) = host.notices.take()
     assert "ENABLE_BACKEND_ACCESS_CONTROL=true" in notice.text
+
+
+def recalls(host: Host) -> list[Row]:
+    [file] = ledger_files(host.paths.ledger_dir)
+    return [row for row in file.rows() if row.act is Act.RECALLED]
+
+
+async def test_the_ledger_tells_a_hit_from_nothing_and_from_an_outage(host, client):
+    client.scripts[RECALL] = remembers("a fact")
+    await ask(host)
+    client.scripts[RECALL] = remembers()
+    await ask(host)
+    client.scripts[RECALL] = fails(K.REFUSED)
+    await ask(host)
+    rows = recalls(host)
+    assert [row.what for row in rows] == ["hit", "nothing", "server unreachable"]
+    assert all(row.seconds is not None for row in rows)
+
+
+async def test_a_prompt_that_cannot_be_redacted_is_told_apart_in_the_ledger(host, monkeypatch):
+    async def refuse(*_, **__):
+        raise RedactionFailed("x", "X")
+
+    monkeypatch.setattr(host.redaction, "redact", refuse)
+    await ask(host)
+    assert [row.what for row in recalls(host)] == ["prompt could not be redacted"]
 
 
 async def test_counters_go_on_in_the_next_process(client, isolated_environment):

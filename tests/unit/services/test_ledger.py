@@ -53,6 +53,31 @@ def test_a_row_says_what_was_done_and_how_much_but_not_with_which_text(ledger, t
     assert file.head() == {"session_id": SESSION, "agent": "claude-code", "began": 1000.0}
 
 
+def test_a_session_says_which_dataset_it_belongs_to(ledger, tmp_path):
+    ledger.bind(SESSION, "team")
+    ledger.record(SESSION, Act.CAPTURED, "qa")
+    assert only_file(tmp_path).head()["dataset"] == "team"
+
+
+def test_texts_are_weighed_by_what_was_done_with_them(ledger, tmp_path):
+    assert ledger.sizes("") == {}
+    for act, content in ((Act.CAPTURED, "four"), (Act.INJECTED, "eleven char"), (Act.SYNCED, None)):
+        ledger.record(SESSION, act, "x", content=content)
+    ledger.record(SESSION, Act.INJECTED, "x", content="ü")
+    assert ledger.sizes(SESSION) == {Act.CAPTURED: 4, Act.INJECTED: 13}
+
+
+def test_a_file_that_begins_anew_keeps_dataset_and_sizes(ledger, tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger_file, "MAX_BYTES", 400)
+    ledger.bind(SESSION, "team")
+    for _ in range(20):
+        ledger.record(SESSION, Act.INJECTED, "recall", content="12345")
+    file = only_file(tmp_path)
+    assert file.older.exists()
+    assert LedgerFile(file.path).sizes() == {Act.INJECTED: 100}
+    assert file.head()["dataset"] == "team"
+
+
 def test_equal_texts_have_equal_hashes_on_one_machine_only(ledger, tmp_path):
     for content in ("same", b"same", "other"):
         ledger.record(SESSION, Act.INJECTED, "recall", content=content)

@@ -1,0 +1,87 @@
+"""``cognee-hooks stats``: what memory did, and what it cost, added up from the ledgers."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from cognee_hooks.cli.common import add_json_option, print_json, print_table
+from cognee_hooks.cli.since import since
+from cognee_hooks.cli.state import KnownSession, known_sessions
+from cognee_hooks.cli.usage import Usage, day_of, entries, grouped
+from cognee_hooks.results import Act
+from cognee_hooks.services.ledger_file import Row
+from cognee_hooks.services.process import current_environ
+
+DEFAULT_SINCE = "30d"
+"""As long as the ledger of a session that nobody goes on with is kept."""
+
+_GROUPS: Mapping[str, Callable[[KnownSession, Row], str]] = {
+    "day": lambda _, row: day_of(row),
+    "agent": lambda session, _: session.agent or "?",
+    "dataset": lambda session, _: session.dataset or "?",
+}
+_HEADINGS = (
+    "sessions",
+    "captured",
+    "redacted",
+    "sent",
+    "lost",
+    "recalls",
+    "hit rate",
+    "injected",
+    "~tokens",
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_json_option(parser)
+    parser.add_argument("--by", choices=_GROUPS, default="day", help="what to add up by")
+    parser.add_argument(
+        "--since",
+        default=DEFAULT_SINCE,
+        metavar="TIME",
+        help=f"24h, 7d, 2w, month, all, or a date (default: {DEFAULT_SINCE})",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print one row a group, and the sum of all."""
+    start = since(options.since, time.time())
+    rows = list(entries(known_sessions(current_environ()), start))
+    groups = grouped(rows, _GROUPS[options.by])
+    total = grouped(rows, lambda *_: "").get("", Usage())
+    if options.json:
+        by_name = {name: groups[name].as_json() for name in sorted(groups)}
+        print_json(
+            {
+                "since": start or None,
+                "by": options.by,
+                "groups": by_name,
+                "total": total.as_json(),
+                "redactions": dict(total.by_kind(Act.REDACTED)),
+            }
+        )
+    elif not groups:
+        print("Nothing is recorded for that time.")
+    else:
+        table = [(name, *_cells(groups[name])) for name in sorted(groups)]
+        print_table((options.by, *_HEADINGS), [*table, ("all", *_cells(total))])
+    return 0
+
+
+def _cells(usage: Usage) -> Sequence[str]:
+    counts = usage.counts
+    return (
+        str(len(usage.sessions)),
+        str(counts[Act.CAPTURED]),
+        str(counts[Act.REDACTED]),
+        str(usage.sent),
+        str(usage.lost),
+        str(counts[Act.RECALLED]),
+        "" if usage.hit_rate is None else f"{usage.hit_rate:.0%}",
+        str(counts[Act.INJECTED]),
+        f"{usage.tokens:,}",
+    )
