@@ -167,6 +167,14 @@ class PluginContext:
         """What stands in ``~/.cognee/.env``, which all cognee plugins share. It holds secrets."""
         return self._settings.env_values
 
+    def core_source(self, option: str) -> str:
+        """Return where the value of one of the core's options stands, such as ``shell env``."""
+        return self._settings.get_source("", option)
+
+    def core_problem(self, option: str) -> str:
+        """Return why a value of one of the core's options is not used, for people, or ""."""
+        return self._settings.problem_of("", option)
+
     async def redact(
         self, value: T, *, max_bytes: int | None = None, flatten: bool = False
     ) -> Redacted[T]:

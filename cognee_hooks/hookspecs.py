@@ -38,6 +38,7 @@ from cognee_hooks.results import (
     Command,
     Identity,
     Lane,
+    StatusRow,
     StatusSegment,
     StoreReceipt,
     StoreRequest,
@@ -272,6 +273,21 @@ def cognee_render_status(
 
     Returns:
         One line, or None to leave it to the next plugin.
+    """
+
+
+@hookspec(Kind.COLLECT, budget=0.25, on_fault="the row is left out", result=StatusRow)
+def cognee_status_rows(deadline: Deadline) -> Any:
+    """Contribute to the page that ``/cognee`` and ``cognee-hooks status`` show.
+
+    Called when a person asks for it, all implementations at the same time. Tell what is in force
+    and what came of it in this session; look at small files at most, and never ask the network.
+
+    Args:
+        deadline: Ends 250 ms after the call.
+
+    Returns:
+        A `StatusRow`, a list of them, or None.
     """
 
 

@@ -47,6 +47,12 @@ class Credentials:
         return self._identity or await self._chain.key(deadline)
 
     @property
+    def source(self) -> str:
+        """Where the key comes from, for people, as far as it is known without asking anybody."""
+        known = self._identity or self._chain.known()
+        return known.source if known is not None else self._chain.source
+
+    @property
     def shared_names(self) -> Mapping[str, str]:
         """UUIDs that names of datasets lead to, where the account shares another one's."""
         return self._datasets.known if self._datasets is not None else {}

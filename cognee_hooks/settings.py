@@ -210,6 +210,12 @@ class Settings:
         """What was not used and why, each once, keys that nobody knows included."""
         return (*self._problems, *self._unknown_keys())
 
+    def problem_of(self, section: str, name: str) -> str:
+        """Return why a value of a resolved option is not used, for people, or ""."""
+        dotted = f"{section}.{name}" if section else name
+        names = {dotted, self._rows[section, name].env}
+        return next((each.message for each in self._problems if each.name in names), "")
+
     def problem(self, name: str, source: str, message: str) -> None:
         """Report a problem. The message is put on one line and bounded in length."""
         self._problems[Problem(_line(name), source, _line(message))] = None

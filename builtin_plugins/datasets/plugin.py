@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from cognee_hooks import PluginContext, hookimpl
+from builtin_plugins.datasets import listing
+from cognee_hooks import PluginContext, federation, hookimpl
 from cognee_hooks.errors import ServerFailure, UsageError
-from cognee_hooks.results import CheckResult, CheckStatus, Command
+from cognee_hooks.results import CheckResult, CheckStatus, Command, StatusRow
+from cognee_hooks.services.statefile import finite
 
 if TYPE_CHECKING:
     from builtin_plugins.datasets.switch import Switching
+    from cognee_hooks.events import DatasetChanged
 
 
 class DatasetsPlugin:
@@ -18,6 +22,34 @@ class DatasetsPlugin:
     def __init__(self, context: PluginContext) -> None:
         self._context = context
         self._made: Switching | None = None
+
+    @hookimpl
+    def cognee_session_start(self) -> None:
+        """Say that the datasets which were named to be read are not."""
+        if problem := self._context.core_problem(federation.OPTION):
+            self._context.say(
+                f"Cognee federation disabled: {problem} Graph reads stay on "
+                f"{self._context.session.dataset}."
+            )
+
+    @hookimpl
+    def cognee_dataset_changed(self, event: DatasetChanged) -> None:
+        """Note down where the conversation came from."""
+        switch = {"from": event.previous, "to": event.current, "at": self._context.now()}
+        try:
+            self._context.state.write(switch)
+        except OSError as error:
+            self._context.log.warning("switch not noted: %s", type(error).__name__)
+
+    @hookimpl
+    def cognee_status_rows(self) -> StatusRow | None:
+        """Tell where the conversation came from, if somebody switched."""
+        switch = self._context.state.read()
+        if switch.get("to") != self._context.session.dataset:
+            return None
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(finite(switch.get("at"))))
+        text = f"from {listing.safe(str(switch.get('from')))} at {at}"
+        return StatusRow(label="Switched", text=text)
 
     @hookimpl
     def cognee_register_commands(self) -> Command:
@@ -32,24 +64,32 @@ class DatasetsPlugin:
     def cognee_doctor_checks(self) -> list[CheckResult]:
         """Tell which dataset is in use, and which are read instead."""
         context = self._context
-        session, read = context.session, context.core.read_dataset_ids
+        session = context.session
         switched = context.services.bindings.default() == session.dataset
         where = (
             f"switched to; kept in {context.services.paths.active_dataset_file}"
             if switched
             else "as configured"
         )
-        federation = (
-            f"{len(read)} read dataset(s) via COGNEE_PLUGIN_READ_DATASET_IDS; graph reads only, "
-            f"writes stay on {session.dataset}"
-            if read
-            else "off (set COGNEE_PLUGIN_READ_DATASET_IDS to federate graph recall)"
+        problem = context.core_problem(federation.OPTION)
+        reads = CheckResult(
+            name="federation",
+            status=CheckStatus.WARNING if problem else CheckStatus.INFO,
+            detail=federation.described(
+                context.core.read_dataset_ids,
+                context.core_source(federation.OPTION),
+                problem,
+                session.dataset,
+            ),
+            remedy=f'write it as ["<uuid>", "<uuid>"], or remove {federation.VARIABLE}'
+            if problem
+            else "",
         )
         return [
             CheckResult(
                 name="dataset", status=CheckStatus.OK, detail=f"{session.dataset} — {where}"
             ),
-            CheckResult(name="federation", status=CheckStatus.INFO, detail=federation),
+            reads,
         ]
 
     # -- inside ----------------------------------------------------------------------------------

@@ -64,8 +64,8 @@ class Switching:
             session = await self._context.switch_dataset(address, synced=not how.problem)
         except OSError as error:
             return (
-                f"Switch was not persisted ({type(error).__name__}): nothing was changed, and the "
-                f"previous session {left.session_id} remains active. Look at the rights of "
+                f"⚠ Switch was not persisted ({type(error).__name__}): nothing was changed, and "
+                f"the previous session {left.session_id} remains active. Look at the rights of "
                 f"{self._context.services.paths.state_dir}."
             )
         lasting = self._context.services.bindings.default() == address
@@ -126,7 +126,7 @@ def _left_behind(left: Session, how: Left) -> str:
 
 def _aborted(dataset: str, problem: str) -> str:
     return (
-        f"Switch aborted: syncing the current session into '{listing.safe(dataset)}' failed "
+        f"⚠ Switch aborted: syncing the current session into '{listing.safe(dataset)}' failed "
         f"({problem}).\n"
         "Nothing was changed; captured entries stay queued for that dataset.\n"
         "Run it again with --force to switch nevertheless."

@@ -14,7 +14,7 @@ from builtin_plugins.sync.settings import SyncSettings
 from builtin_plugins.sync.throttle import Hold, Reason, hold
 from builtin_plugins.sync.timer import Timer
 from cognee_hooks import Deadline, PluginContext, hookimpl
-from cognee_hooks.results import CheckResult, CheckStatus, Command, Tool
+from cognee_hooks.results import CheckResult, CheckStatus, Command, StatusRow, Tool
 from cognee_hooks.services.improve import ImproveState
 from cognee_hooks.services.retry import jittered
 
@@ -152,6 +152,16 @@ class SyncPlugin:
             parameters=_NO_ARGUMENTS,
             run=lambda _: self._on_demand(),
         )
+
+    @hookimpl
+    def cognee_status_rows(self) -> StatusRow:
+        """Tell when sessions are synced, and how that went with this one."""
+        if not self._automatic:
+            return StatusRow(label="Sync", text="only on demand, since capture is off")
+        record = self._improver.record(self._target)
+        now = self._context.now()
+        last = texts.last_sync(record, self._hold(self._target), now)
+        return StatusRow(label="Sync", text=f"{self._when} · {last}")
 
     @hookimpl
     def cognee_doctor_checks(self) -> CheckResult:

@@ -5,10 +5,12 @@ After the opening, lines of JSON go both ways. The daemon greets with ``{"hello"
 
 * The agent sends ``{"id", "event", "payload"}``, answered by ``{"id", "answer": {...}}``, and
   ``{"id", "tool", "arguments": {...}}`` or ``{"id", "command", "arguments": "..."}``, answered by
-  ``{"id", "text"}`` or ``{"id", "error"}``.
-* The daemon sends ``{"notice": {"text", "level"}}`` and ``{"status": "..."}`` when it likes, and
-  asks the person with ``{"ask", "kind": "confirm" | "select", "title", "text" | "options",
-  "seconds"}``, answered by ``{"reply", "value"}``.
+  ``{"id", "text", "level": "info" | "warning"}`` or ``{"id", "error"}``. ``{"cancel": id}`` gives
+  such a call up, which is then not answered.
+* The daemon sends ``{"notice": {"text", "level", "screen"}}`` and ``{"status": "..."}`` when it
+  likes; what is for the ``screen`` is of no use to an agent without one. It asks the person with
+  ``{"ask", "kind": "confirm" | "select", "title", "text" | "options", "seconds"}``, answered by
+  ``{"reply", "value"}``.
 
 The peer is a process of the same user and may still be anything: a line that is too long or no
 message ends the channel, and a peer that does not read or sends too much is held back or left.
@@ -24,15 +26,20 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cognee_hooks.core_commands import commands_of
+from cognee_hooks.daemon.connection import ConnectionNews
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
+from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.guard import attempt, attempt_await
 from cognee_hooks.injection import clean
 from cognee_hooks.payload import MAX_BYTES
+from cognee_hooks.results import WARNING_SIGN
 
 if TYPE_CHECKING:
     from cognee_hooks.events import ServerStateChanged
+    from cognee_hooks.faults import Notice
     from cognee_hooks.host import Host
 
 CALL_SECONDS = 60.0
@@ -115,7 +122,8 @@ class Channel:
         self._dialogs = _Asking(self._send)
         self._slots = asyncio.Semaphore(MAX_EVENTS)
         self._events: set[asyncio.Task[None]] = set()
-        self._calls: set[asyncio.Task[None]] = set()
+        self._calls: dict[int, asyncio.Task[None]] = {}
+        self._news = ConnectionNews()
         self._known: Host | None = None
         self._status = ""
         self._look: asyncio.TimerHandle | None = None
@@ -148,6 +156,9 @@ class Channel:
         match message:
             case {"reply": int(ask)}:
                 self._dialogs.settle(ask, message.get("value"))
+            case {"cancel": int(number)}:
+                if number in self._calls:
+                    self._calls[number].cancel()
             case {"id": int(number), "event": str(event), "payload": dict(payload)}:
                 await self._slots.acquire()
                 self._spawn(self._events, self._event(number, event, payload))
@@ -175,8 +186,11 @@ class Channel:
     # -- tools and commands ----------------------------------------------------------------------
 
     def _call(self, number: int, name: str, work: Coroutine[Any, Any, str]) -> None:
-        if len(self._calls) < MAX_CALLS:
-            self._spawn(self._calls, self._answer(number, name, work))
+        if len(self._calls) < MAX_CALLS and number not in self._calls:
+            task = self._calls[number] = asyncio.create_task(
+                _quietly(self._answer(number, name, work))
+            )
+            task.add_done_callback(lambda _: self._calls.pop(number))
         else:
             work.close()
             self._send({"id": number, "error": "Too much at once; try again in a moment."})
@@ -193,7 +207,10 @@ class Channel:
         if isinstance(done.error, UsageError):
             self._send({"id": number, "error": clean(str(done.error))})
         elif isinstance(done.result, str):
-            self._send({"id": number, "text": clean(done.result)})
+            text = clean(done.result)
+            warns = text.startswith(WARNING_SIGN)
+            level = NoticeLevel.WARNING if warns else NoticeLevel.INFO
+            self._send({"id": number, "text": text, "level": level.value})
         else:
             # An exception's own text may hold what must not be shown.
             fault = type(done.result if done.error is None else done.error).__name__
@@ -211,11 +228,10 @@ class Channel:
 
     async def _run_command(self, name: str, text: str) -> str:
         host = await self._host()
-        commands = host.registered.commands.values() if host is not None else ()
-        for command in commands:
-            if name == offered(command.name):
-                return await command.run(text)
-        raise UsageError(f"There is no command {name} in this session.")
+        command = commands_of(host).get(name) if host is not None else None
+        if command is None:
+            raise UsageError(f"There is no command {name} in this session.")
+        return await command.run(text)
 
     # -- what the agent gets ---------------------------------------------------------------------
 
@@ -234,8 +250,8 @@ class Channel:
             # A schema that a plugin built from objects of its own must not cost the other tools.
             hello["tools"] = [each for each in tools if attempt(json.dumps, each).error is None]
             hello["commands"] = [
-                {"name": offered(command.name), "help": clean(command.help)}
-                for command in host.registered.commands.values()
+                {"name": name, "help": clean(command.help)}
+                for name, command in commands_of(host).items()
             ]
         self._send({"hello": hello})
 
@@ -277,9 +293,10 @@ class Channel:
         host = self._known
         if host is None:
             return
+        if news := self._news.take(host):
+            self._tell(news, screen=True)
         for notice in host.notices.take():
-            shown = {"text": clean(notice.text), "level": notice.level.value}
-            self._send({"notice": shown})
+            self._tell(notice)
         status = await host.status_line()
         if status != self._status:
             self._status = status
@@ -287,6 +304,10 @@ class Channel:
         if host.waiting:
             # What is sent behind all events shows too.
             self._look_again(WAITING_SECONDS)
+
+    def _tell(self, notice: Notice, *, screen: bool = False) -> None:
+        shown = {"text": clean(notice.text), "level": notice.level.value, "screen": screen}
+        self._send({"notice": shown})
 
     def _send(self, message: Mapping[str, Any]) -> bool:
         """Send a message; tells whether the agent may still get it."""
@@ -314,7 +335,7 @@ class Channel:
         self._leave()
         if self._look is not None:
             self._look.cancel()
-        for task in (*self._events, *self._calls, *self._looks):
+        for task in (*self._events, *self._calls.values(), *self._looks):
             task.cancel()
         self._writer.close()
 
@@ -369,11 +390,6 @@ class _Asking:
             return None
         finally:
             self._waiting.pop(ask, None)
-
-
-def offered(name: str) -> str:
-    """Return the name under which an agent shows a command, apart from its own and others'."""
-    return name if name.startswith("cognee") else f"cognee-{name}"
 
 
 async def _quietly(work: Awaitable[Any]) -> None:

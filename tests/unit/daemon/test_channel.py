@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cognee_hooks import hookimpl
+from cognee_hooks.core_commands import offered
 from cognee_hooks.daemon import channel as module
-from cognee_hooks.daemon.channel import Channel, offered
+from cognee_hooks.daemon.channel import Channel
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dialogs import NoDialogs
