@@ -99,6 +99,8 @@ class Host:
         client: Replaces the server client, for dry runs.
         entry_points: Replaces the scan for installed plugins, for tests.
         max_context_bytes: UTF-8 bytes of context that the agent takes.
+        slow_plugins: Names of plugins that took too long to import in this process; others are
+            added. Hosts of one process share it, so that only the first one waits for them.
         clock: Monotonic seconds.
     """
 
@@ -114,6 +116,7 @@ class Host:
         client: CogneeClient | None = None,
         entry_points: Iterable[EntryPoint] | None = None,
         max_context_bytes: int = 9_500,
+        slow_plugins: set[str] | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
         self._clock = clock
@@ -135,7 +138,10 @@ class Host:
         self.drops = Drops()
         self.faults = Faults(on_quarantine=self._quarantined)
         self.registry = Registry(
-            self.settings.plugins, strict=self.core.strict_plugins, entry_points=entry_points
+            self.settings.plugins,
+            strict=self.core.strict_plugins,
+            entry_points=entry_points,
+            slow=slow_plugins,
         )
         self.dispatcher = Dispatcher(
             self.registry.manager,
@@ -167,7 +173,6 @@ class Host:
         self.registered: Registered = register(self.registry, self.dispatcher)
         declare_options(self.registry, self.registered, self.settings)
         self.redaction: RedactionPipeline = make_pipeline(
-        self.ledger.bind(self.session.session_id, self.session.dataset)
             self.core, self.settings.plugins, self.registered
         )
         self.background = Background(self.faults)
@@ -283,7 +288,6 @@ class Host:
     async def dispatch(self, event: Event, deadline: Deadline | None = None) -> PromptAnswer | None:
         """Pass an event to its method; returns the answer to a prompt, None for all else."""
         if isinstance(event, UserPromptSubmit):
-        self.ledger.bind(event.session_id, event.current)
             return await self.user_prompt_submit(event, deadline)
         if isinstance(event, SessionEnd):
             await self.session_end(event, deadline)

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from cognee_hooks.settings import PluginSelection
 
 ENTRY_POINT_GROUP = "cognee_hooks"
-LOAD_TIMEOUT = 10.0
+LOAD_TIMEOUT = 3.0
 """Seconds that importing and making one installed plugin may take before it is left out."""
+AGAIN_TIMEOUT = 0.2
+"""The same for one that took longer before in this process, and may have come meanwhile."""
 
 _LONGEST_REASON = 500
 
@@ -87,6 +89,9 @@ class Registry:
         strict: Raise what makes a plugin unusable instead of recording it; for plugin authors.
         entry_points: Replaces the scan of installed packages, for tests.
         load_timeout: Seconds for one installed plugin.
+        slow: Names of plugins that took longer in this process; they are added, too. Those get
+            `AGAIN_TIMEOUT`, so that one which never comes does not hold up every session, and one
+            which has come in the meantime is taken.
     """
 
     def __init__(
@@ -96,11 +101,13 @@ class Registry:
         strict: bool = False,
         entry_points: Iterable[EntryPoint] | None = None,
         load_timeout: float = LOAD_TIMEOUT,
+        slow: set[str] | None = None,
     ) -> None:
         self._selection = selection
         self._strict = strict
         self._entry_points = entry_points
         self._load_timeout = load_timeout
+        self._slow = set() if slow is None else slow
         self._records: dict[str, PluginRecord] = {}
         self._plugins: dict[str, object] = {}
         self._problems: list[str] = []
@@ -205,6 +212,7 @@ class Registry:
 
         done = attempt(make) if record.built_in else self._aside(record.name, make)
         if done is None:
+            self._slow.add(record.name)
             self._fail(record, f"Importing it took more than {self._load_timeout:g} s.")
             return
         record = replace(record, load_seconds=time.monotonic() - started)
@@ -219,8 +227,11 @@ class Registry:
     def _aside(self, name: str, make: Callable[[], Any]) -> Attempt | None:
         """Run foreign code on a thread; None where it does not come back in time."""
         worker = Worker(f"load {name}")
+        seconds = min(AGAIN_TIMEOUT, self._load_timeout)
         try:
-            return worker.submit(make).result(self._load_timeout)
+            return worker.submit(make).result(
+                seconds if name in self._slow else self._load_timeout
+            )
         except TimeoutError:
             return None
         finally:

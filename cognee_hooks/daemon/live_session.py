@@ -108,6 +108,7 @@ class LiveSession:
         environ: The environment of the agent.
         journal: Told when an event needs to be kept no longer.
         after: Work on the same conversation that has to end first.
+        slow_plugins: Plugins that other sessions waited for in vain.
         clock: Monotonic seconds.
     """
 
@@ -120,6 +121,7 @@ class LiveSession:
         environ: Mapping[str, str],
         journal: Journal,
         after: asyncio.Task[None] | None = None,
+        slow_plugins: set[str] | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
         self.agent = agent
@@ -128,6 +130,7 @@ class LiveSession:
         self._cwd = cwd
         self._environ = environ
         self._journal = journal
+        self._slow_plugins = slow_plugins
         self._clock = clock
         self._began = time.time()
         self._last = self._began
@@ -257,6 +260,7 @@ class LiveSession:
                 session_id=self._session_id,
                 cwd=self._cwd,
                 max_context_bytes=self.agent.max_context_bytes,
+                slow_plugins=self._slow_plugins,
                 clock=self._clock,
             ),
         )

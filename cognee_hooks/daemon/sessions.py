@@ -67,6 +67,7 @@ class Sessions:
         self._seen: deque[str] = deque(maxlen=_EVENTS_REMEMBERED)
         self._agents: dict[str, Agent] = dict(BUILT_IN)
         self._unknown: dict[str, float] = {}
+        self._slow_plugins: set[str] = set()
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
     # -- events ----------------------------------------------------------------------------------
@@ -80,7 +81,10 @@ class Sessions:
             try:
                 async with asyncio.timeout(_AGENT_SECONDS):
                     made = await attempt_apart(
-                        f"agents for {name}", lambda: Host(name, environ=opening.environ)
+                        f"agents for {name}",
+                        lambda: Host(
+                            name, environ=opening.environ, slow_plugins=self._slow_plugins
+                        ),
                     )
             except TimeoutError:
                 return None
@@ -115,6 +119,7 @@ class Sessions:
                 environ=opening.environ,
                 journal=self._journal,
                 after=self._ending.get(key),
+                slow_plugins=self._slow_plugins,
                 clock=self._clock,
             )
             self._live[key] = session

@@ -225,7 +225,7 @@ async def test_an_agent_that_works_for_us_is_left_alone(environ, folder):
 
 
 @pytest.mark.parametrize("running_before", [True, False])
-async def test_a_pipe_that_stays_open_holds_nobody_up(environ, server, running_before):
+async def test_p02_a_pipe_that_stays_open_holds_nobody_up(environ, server, running_before):
     async def taken() -> float:
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
@@ -253,7 +253,7 @@ async def test_a_pipe_that_stays_open_holds_nobody_up(environ, server, running_b
 
 
 @pytest.mark.parametrize("running_before", [True, False])
-async def test_an_idle_pipe_is_given_up(environ, running_before, folder):
+async def test_p02_an_idle_pipe_is_given_up(environ, running_before, folder):
     if running_before:
         start(environ)
     process = await asyncio.create_subprocess_exec(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -209,6 +210,34 @@ def test_one_that_sleeps_on_import_is_left_behind():
     assert time.monotonic() - started < PATIENCE
     assert record(registry, "slow").reason == "Importing it took more than 1 s."
     assert registry.is_active("good")
+
+
+def test_who_took_too_long_once_is_hardly_waited_for_again_and_taken_when_it_has_come():
+    coming = threading.Event()
+
+    def arrive():
+        coming.wait(HANG)
+        return Good()
+
+    slow: set[str] = set()
+
+    def registry() -> Registry:
+        made = Registry(
+            PluginSelection(block=frozenset(BUILT_INS)),
+            entry_points=[FakeEntryPoint("slow", arrive)],
+            load_timeout=HANG if slow else 0.2,
+            slow=slow,
+        )
+        made.load(lambda _: None)
+        return made
+
+    assert not registry().is_active("slow")
+    assert slow == {"slow"}
+    started = time.monotonic()
+    assert not registry().is_active("slow")
+    assert time.monotonic() - started < PATIENCE
+    coming.set()
+    assert registry().is_active("slow")
 
 
 def test_half_a_registration_is_rolled_back():
