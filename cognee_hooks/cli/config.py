@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
+from cognee_hooks.cli import env_template
 from cognee_hooks.cli.common import (
+    DEFAULT_AGENT,
     add_host_options,
     add_json_option,
     make_host,
@@ -13,6 +15,9 @@ from cognee_hooks.cli.common import (
     print_problems,
     print_table,
 )
+from cognee_hooks.errors import CogneeHooksError
+from cognee_hooks.services.paths import Paths
+from cognee_hooks.services.process import current_environ
 from cognee_hooks.settings import Row
 
 
@@ -23,10 +28,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--markdown", action="store_true", help="print all settings with their defaults"
     )
+    parser.add_argument(
+        "--init",
+        action="store_true",
+        help="write a commented ~/.cognee/.env to start from, where there is none",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """List settings; exit code 1 where something in the configuration is wrong."""
+    if options.init:
+        return _init()
     host = make_host(options.agent, options.plugins)
     rows = host.settings.rows()
     problems = host.settings.problems
@@ -68,6 +80,22 @@ def run(options: argparse.Namespace) -> int:
         )
         print_problems(host)
     return 1 if problems else 0
+
+
+def _init() -> int:
+    """Write the template; exit code 1 where there is a file already, which stays as it is."""
+    path = Paths.of(current_environ(), DEFAULT_AGENT).env_file
+    try:
+        env_template.write(path)
+    except FileExistsError as error:
+        raise CogneeHooksError(
+            f"{path} is there already and stays as it is; `cognee-hooks config` shows what of it "
+            "is in force"
+        ) from error
+    except OSError as error:
+        raise CogneeHooksError(f"{path} cannot be written: {error.strerror}") from error
+    print(f"{path} is written. All of it is commented out; set what you need.")
+    return 0
 
 
 def markdown_table(rows: Iterable[Row]) -> str:
