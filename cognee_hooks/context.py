@@ -13,12 +13,14 @@ from cognee_hooks.caller import dialogs_of_caller, progress_of_caller
 from cognee_hooks.cause import next_key
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs
+from cognee_hooks.errors import UsageError
 from cognee_hooks.faults import DropReason, NoticeLevel
 from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest
 
 if TYPE_CHECKING:
     from cognee_hooks.core_settings import CoreSettings
     from cognee_hooks.redaction import Redacted
+    from cognee_hooks.services.answers import DatasetRef
     from cognee_hooks.services.bundle import Services
     from cognee_hooks.services.ledger import Ledger
     from cognee_hooks.services.session_state import SessionState
@@ -144,6 +146,14 @@ class PluginContext:
         """
         return self._host.session
 
+    @property
+    def reads(self) -> list[DatasetRef]:
+        """Where memory is read: the datasets that the user named for it, or the session's own."""
+        from cognee_hooks.services.answers import DatasetRef
+
+        named = [DatasetRef(id=each) for each in self.core.read_dataset_ids]
+        return named or [DatasetRef(name=self.session.dataset)]
+
     def settings(self, options: type[T]) -> T:
         """Return this plugin's options.
 
@@ -192,6 +202,30 @@ class PluginContext:
             RedactionFailed: It cannot be made safe; the payload must be dropped.
         """
         return await self._host.redact(value, max_bytes=max_bytes, flatten=flatten)
+
+    async def redact_name(self, name: str, what: str) -> Redacted[str]:
+        """Make sure that a name is safe to leave the process as it is.
+
+        With a part of it taken out it would be the name of something else.
+
+        Args:
+            name: Such as that of a dataset, or a path.
+            what: What has the name, for the person, such as "the dataset's name".
+
+        Returns:
+            The name.
+
+        Raises:
+            UsageError: It holds what looks like a secret, or characters that cannot be sent.
+            RedactionFailed: That cannot be found out.
+        """
+        redacted = await self.redact(name)
+        if redacted.value != name:
+            raise UsageError(
+                f"{what} holds what looks like a secret, or characters that cannot be sent, so "
+                "nothing was sent. Choose another one."
+            )
+        return redacted
 
     async def store(self, request: StoreRequest) -> StoreReceipt:
         """Hand over a captured entry; see ``cognee_store_entry``."""

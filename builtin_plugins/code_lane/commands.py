@@ -160,8 +160,9 @@ class Commands:
         home = self._context.services.paths.home
         origin = await self._git.origin(located(spec, cwd, home), limit)
         try:
-            return repository_of(origin, "", home).spec if is_remote(origin) else ""
-        except UsageError:
+            spec = repository_of(origin, "", home).spec if is_remote(origin) else ""
+            return (await self._context.redact_name(spec, "the address")).value
+        except (UsageError, RedactionFailed):
             return ""
 
 

@@ -14,7 +14,7 @@ from builtin_plugins.code_lane.records import Records
 from builtin_plugins.code_lane.repository import Repository
 from builtin_plugins.code_lane.tree import fingerprint
 from cognee_hooks import Deadline, PluginContext
-from cognee_hooks.errors import ServerFailure, UsageError
+from cognee_hooks.errors import ServerFailure
 from cognee_hooks.services.git import Git
 from cognee_hooks.services.keys import is_loopback
 from cognee_hooks.services.pipelines import CODE_PIPELINE, PipelineState
@@ -89,15 +89,10 @@ class Indexer:
         Raises:
             ServerFailure: It was not taken on. Where there is a record, that says so.
             RedactionFailed: Its name cannot be made safe.
-            UsageError: Its name holds what looks like a secret.
+            UsageError: Its name, or the dataset's, holds what looks like a secret.
         """
-        context = self._context
-        spec = await context.redact(repository.spec)
-        if spec.value != repository.spec:
-            raise UsageError(
-                "the name of this repository holds what looks like a secret, or characters that "
-                "cannot be sent, so nothing was submitted. Move or rename it."
-            )
+        spec = await self._context.redact_name(repository.spec, "the name of this repository")
+        await self._context.redact_name(dataset, "the dataset's name")
         # First of all: what changes from now on must be seen as a change (W17).
         print_before = await self.fingerprint(repository)
         # Two at a time that both make the dataset get in each other's way at the server.

@@ -49,7 +49,7 @@ class Keeper:
 
     async def start(self, cwd: str) -> None:
         """A session begins: index its repository if that is due and allowed."""
-        if self._records.around(cwd) is not None:
+        if self._followed(cwd) is not None:
             await self.refresh(cwd)
             return
         if not self._can_read_folders:
@@ -69,7 +69,7 @@ class Keeper:
 
     async def refresh(self, cwd: str) -> None:
         """A turn ended: index the recorded repository again if its files changed."""
-        record = self._records.around(cwd)
+        record = self._followed(cwd)
         if record is None or not self._can_read_folders or self._at_work.locked():
             return
         if record.pending:
@@ -84,6 +84,15 @@ class Keeper:
         """Whether a folder is the person's home or holds it."""
         home = Path(canonical(str(self._context.services.paths.home)))
         return home.is_relative_to(folder)
+
+    def _followed(self, cwd: str) -> Record | None:
+        """Return the record of the repository that is kept fresh; None where none is.
+
+        What only failed so far was begun by automatic indexing and ends with it.
+        """
+        record = self._records.around(cwd)
+        off = self._settings.autoindex is AutoIndex.OFF
+        return None if record is None or (off and not record.last_index_at) else record
 
     @property
     def _can_read_folders(self) -> bool:

@@ -23,6 +23,7 @@ from cognee_hooks.services.git import Git
 from cognee_hooks.services.names import safe_dataset_name
 
 DEFAULT_TOP_K = 10
+MAX_TOP_K = 100
 CANDIDATES = 8
 INDEX_STATE = "index state"
 _RESOLVING = frozenset({"explore", "traverse", "find_path", "impact_analysis", "neighbors"})
@@ -75,8 +76,10 @@ class Asker:
             target = await self._target(arguments, cwd, deadline)
         except UsageError as error:
             return f"⚠ {error}"
+        except RedactionFailed:
+            return texts.NOT_REDACTED
         top_k = arguments.get("top_k")
-        count = top_k if isinstance(top_k, int) and 0 < top_k <= 100 else DEFAULT_TOP_K  # noqa: PLR2004
+        count = top_k if type(top_k) is int and 0 < top_k <= MAX_TOP_K else DEFAULT_TOP_K
         try:
             return await self._found(question, target, count, deadline)
         except RedactionFailed:
@@ -178,10 +181,11 @@ class Asker:
     async def _target(self, arguments: Mapping[str, Any], cwd: str, deadline: Deadline) -> Target:
         dataset, repo = _text(arguments, "dataset"), _text(arguments, "repo")
         if dataset:
-            record = self._records.of_dataset(safe_dataset_name(dataset))
-            return Target(DatasetRef(safe_dataset_name(dataset)), "explicit dataset", record)
+            name = safe_dataset_name(await self._shown(dataset, "the dataset's name"))
+            return Target(DatasetRef(name), "explicit dataset", self._records.of_dataset(name))
         if is_remote(repo):
-            return Target(DatasetRef(dataset_name(canonical(repo))), "derived from git URL", None)
+            url = await self._shown(canonical(repo), "the address")
+            return Target(DatasetRef(dataset_name(url)), "derived from git URL", None)
         folder = str(located(repo, cwd, self._context.services.paths.home))
         record = self._records.around(folder)
         if record is not None and record.last_index_at:
@@ -190,8 +194,12 @@ class Asker:
         root = await self._git.repository_root(Path(folder), deadline)
         if root is None:
             raise UsageError(texts.no_repository(folder))
-        derived = dataset_name(canonical(str(root)))
-        return Target(DatasetRef(derived), "derived from repo path", None)
+        path = await self._shown(canonical(str(root)), "the repository's path")
+        return Target(DatasetRef(dataset_name(path)), "derived from repo path", None)
+
+    async def _shown(self, name: str, what: str) -> str:
+        """Return a name of which a part is sent, as a part of the dataset's."""
+        return (await self._context.redact_name(name, what)).value
 
 
 def _text(arguments: Mapping[str, Any], name: str) -> str:

@@ -67,6 +67,11 @@ class Record:
         """Whether it was submitted and not seen to end."""
         return bool(self.last_index_at) and self.last_status not in {COMPLETED, ERRORED}
 
+    @property
+    def built(self) -> bool:
+        """Whether its last run was seen to end well."""
+        return bool(self.last_index_at) and self.last_status == COMPLETED and not self.error_count
+
     def wait(self, now: float) -> float:
         """Return the seconds for which it is not submitted again unasked."""
         since = now - max(self.last_index_at, self.last_error_at)

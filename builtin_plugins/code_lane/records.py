@@ -75,10 +75,12 @@ class Records:
     def lost(self, record: Record, failure: ServerFailure) -> None:
         """Forget a record whose dataset a question found to be gone (W33).
 
-        While it is being indexed its dataset may not be there yet.
+        While it is being indexed its dataset may not be there yet, and what could not be built
+        stays known, or it would be tried again without a pause.
         """
         gone = failure.kind in {FailureKind.NO_MEMORY, FailureKind.FORBIDDEN}
-        if gone and not record.pending:
+        # Another process may have submitted it again since the record was read.
+        if gone and record.built and self.read(record.repository) == record:
             with suppress(OSError):
                 (self._folder / record.repository.file_name).unlink()
 

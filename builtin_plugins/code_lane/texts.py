@@ -7,6 +7,7 @@ from builtin_plugins.code_lane.indexer import Submitted
 from builtin_plugins.code_lane.operations import Question
 from builtin_plugins.code_lane.record import Record
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.injection import one_line
 
 NOT_REDACTED = (
     "⚠ The question could not be made safe to send, so it was not asked; see `cognee-hooks doctor`."
@@ -108,7 +109,7 @@ def state_of(record: Record | None) -> list[str]:
 
 def refused_path(origin: str) -> str:
     """Say that a remote server cannot read a folder of this machine."""
-    hint = f", for example {origin}" if origin else ""
+    hint = f", for example {one_line(origin)}" if origin else ""
     return (
         "⚠ The server is on another machine and cannot read local paths. Nothing was submitted; "
         f"pass the repository's git URL{hint}."

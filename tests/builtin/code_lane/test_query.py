@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from cognee_hooks.errors import FailureKind
+from cognee_hooks.errors import FailureKind, ServerFailure
 from tests.support.code_session import DATASETS, UUID
+from tests.support.repositories import make_repository
 from tests.support.scripted import RECALL
 
 K = FailureKind
@@ -62,6 +65,29 @@ async def test_a_secret_in_a_question_does_not_leave(session):
     await made.ask(operation="query_facts", name=f"key {TOKEN}", dataset="d")
     assert bodies(made)
     assert TOKEN not in str(made.client.unsent)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"dataset": TOKEN},
+        {"repo": f"https://h/o/r?access_token={TOKEN}"},
+        {"repo": f"https://{TOKEN}@h/o/r"},
+        {"repo": f"https://h/o/{TOKEN}.git"},
+        {"repo": "named"},
+    ],
+    ids=["dataset", "query", "user", "name", "folder"],
+)
+async def test_a_secret_in_where_to_ask_does_not_leave(session, tmp_path, arguments):
+    make_repository(tmp_path / TOKEN)
+    if arguments.get("repo") == "named":
+        arguments = {"repo": str(tmp_path / TOKEN)}
+    made = await session()
+    answer = await made.ask(seed="X", **arguments)
+    sent = str(made.client.unsent).lower()
+    assert TOKEN.lower() not in sent
+    assert "a1b2c3d4e5" not in sent
+    assert "secret" in answer or "codebase-r-" in answer
 
 
 async def test_a_short_name_that_a_finding_has_too_is_made_a_full_one(session):
@@ -175,6 +201,29 @@ async def test_w33_a_prompt_finds_out_too_but_not_while_it_is_being_indexed(sess
     await made.index("--wait 5")
     await made.host.registered.lanes["code"].search("what does process_refund do?")
     assert made.record is None
+
+
+async def test_w27_what_could_not_be_built_stays_known_so_that_it_is_not_tried_all_the_time(
+    session,
+):
+    made = await session()
+    made.client.ends = "DATASET_PROCESSING_ERRORED"
+    await made.index("--wait 5")
+    made.fails(RECALL, K.NO_MEMORY)
+    assert (await made.ask(seed="X")).startswith("There is no dataset 'codebase-shop-")
+    assert made.record.error_count == 1
+
+
+async def test_w33_what_another_process_submitted_meanwhile_is_not_forgotten(session):
+    made = await session()
+    await made.index("--wait 5")
+    read_before = made.record
+    later = replace(
+        read_before, last_index_at=read_before.last_index_at + 60, last_status="running"
+    )
+    made.records.write(later)
+    made.records.lost(read_before, ServerFailure(K.NO_MEMORY))
+    assert made.record == later
 
 
 async def test_a_failure_with_another_dataset_forgets_nothing(session):
