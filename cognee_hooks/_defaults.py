@@ -15,6 +15,7 @@ BUILT_INS: dict[str, str] = {
     "compaction": "builtin_plugins.compaction.plugin:CompactionPlugin",
     "datasets": "builtin_plugins.datasets.plugin:DatasetsPlugin",
     "memory": "builtin_plugins.memory.plugin:MemoryPlugin",
+    "provisioning": "builtin_plugins.provisioning.plugin:ProvisioningPlugin",
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
     "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",
     "sync": "builtin_plugins.sync.plugin:SyncPlugin",

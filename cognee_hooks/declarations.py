@@ -130,7 +130,7 @@ def option(
     """
     names = (env,) if isinstance(env, str) and env else tuple(env)
     declared = Option(names, parse, help, secret, minimum, narrow, separator)
-    return field(default=default, metadata={METADATA: declared})
+    return field(default=default, repr=not secret, metadata={METADATA: declared})
 
 
 def _inferred(hint: object, separator: str, home: str) -> Callable[[str], Any]:

@@ -351,3 +351,8 @@ def test_a_mode_comes_out_of_any_text(pin, url):
     assert decided.backend in {"local", "cloud"}
     assert decided.missing_base_url is (decided.url == "")
     assert not decided.url.endswith("/")
+
+
+def test_secrets_are_in_no_representation():
+    secret = "k" * 20
+    assert secret not in repr(CoreSettings(api_key=secret, user_password=secret))

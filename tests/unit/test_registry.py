@@ -30,6 +30,7 @@ BUILT_INS = {
     "compaction",
     "datasets",
     "memory",
+    "provisioning",
     "recall",
     "statusline",
     "sync",
