@@ -1,7 +1,8 @@
 """What is left of a cloud server's credits, as the cognee plugins note it in a shared file.
 
 The file maps tenants to objects ``{"base_url", "remaining_usd", "checked_at", "last_op"?: {"label",
-"cost_usd"}}``. Another program writes it, so nothing in it is taken on trust.
+"cost_usd"}, "payment_required"?: {"op", "at"}}``, of which the last says that the server answered
+an operation with 402. Another program writes it, so nothing in it is taken on trust.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ FRESH_SECONDS = 900
 """An older balance is shown with its age."""
 KEPT_SECONDS = 7 * 24 * 3600
 """An older balance is not shown."""
+REFUSED_SECONDS = 24 * 3600
+"""An older 402 is not shown: who noted it may not have been at work since the credits came."""
 LOW_DOLLARS = 1.0
 """At and below this balance the line says where to buy more."""
 MAX_LABEL = 24
@@ -67,8 +70,31 @@ class Balance:
         return tuple(dict.fromkeys(forms))
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A 402 of one server.
+
+    Attributes:
+        operation: What it refused.
+        at: Epoch seconds.
+    """
+
+    operation: str
+    at: float
+
+    def age(self, now: float) -> float:
+        """Return the age in seconds; a refusal from the future is new."""
+        return max(0.0, now - self.at)
+
+    def forms(self, now: float, billing_url: str) -> tuple[str, ...]:
+        """Return what to show, the longest first; see `Balance.forms`."""
+        short = "out of credits"
+        told = f"{short}: {self.operation} refused ({age_text(self.age(now))})"
+        return f"{told} · top up: {billing_url}", told, short
+
+
 class CreditsFile:
-    """Reads the balances of one server, again only after the file has changed.
+    """Reads what is noted about one server, again only after the file has changed.
 
     Args:
         path: The file.
@@ -80,6 +106,7 @@ class CreditsFile:
         self._base_url = base_url
         self._seen: tuple[int, ...] = ()
         self._balances: list[Balance] = []
+        self._refusals: list[Refusal] = []
 
     def balance(self, now: float) -> Balance | None:
         """Return the first balance that is not too old; None where there is none.
@@ -87,16 +114,34 @@ class CreditsFile:
         Args:
             now: Epoch seconds.
         """
+        self._look()
+        return next((each for each in self._balances if each.age(now) <= KEPT_SECONDS), None)
+
+    def refusal(self, now: float) -> Refusal | None:
+        """Return the latest 402, unless it is too old or credits were seen since; else None.
+
+        Args:
+            now: Epoch seconds.
+        """
+        self._look()
+        latest = max(self._refusals, key=lambda each: each.at, default=None)
+        if latest is None or latest.age(now) > REFUSED_SECONDS:
+            return None
+        paid = any(each.remaining > 0 and each.checked_at > latest.at for each in self._balances)
+        return None if paid else latest
+
+    def _look(self) -> None:
         try:
             facts = self._path.stat()
         except (OSError, ValueError):
-            return None
+            self._seen, self._balances, self._refusals = (), [], []
+            return
         seen = (facts.st_mtime_ns, facts.st_size, facts.st_ino, facts.st_dev)
         if seen != self._seen:
             entries = read_object(self._path, max_bytes=MAX_BYTES)
             self._balances = list(balances(entries, self._base_url))
+            self._refusals = list(refusals(entries, self._base_url))
             self._seen = seen
-        return next((each for each in self._balances if each.age(now) <= KEPT_SECONDS), None)
 
 
 def balances(entries: Mapping[str, Any], base_url: str) -> Iterator[Balance]:
@@ -106,15 +151,35 @@ def balances(entries: Mapping[str, Any], base_url: str) -> Iterator[Balance]:
         entries: The file's content.
         base_url: The server's address, without a trailing slash; "" for none.
     """
+    for entry in _of(entries, base_url):
+        remaining, checked_at = _real(entry.get("remaining_usd")), _moment(entry.get("checked_at"))
+        if remaining is not None and checked_at is not None:
+            yield Balance(remaining, checked_at, *_last_operation(entry.get("last_op")))
+
+
+def refusals(entries: Mapping[str, Any], base_url: str) -> Iterator[Refusal]:
+    """Yield the usable notes of a server's 402; see `balances`."""
+    for entry in _of(entries, base_url):
+        note = entry.get("payment_required")
+        at = _moment(note.get("at")) if isinstance(note, dict) else None
+        if isinstance(note, dict) and at is not None:
+            operation = note.get("op")
+            named = operation[:MAX_LABEL].strip() if isinstance(operation, str) else ""
+            yield Refusal(named or "an operation", at)
+
+
+def _of(entries: Mapping[str, Any], base_url: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of a server."""
     for entry in entries.values():
-        if not (base_url and isinstance(entry, dict)):
-            continue
-        url, remaining = entry.get("base_url"), _real(entry.get("remaining_usd"))
-        checked_at = _real(entry.get("checked_at"))
-        ours = isinstance(url, str) and url.rstrip("/") == base_url
-        if ours and remaining is not None and checked_at is not None:
-            seconds = checked_at if checked_at < _MILLISECONDS_FROM else checked_at / 1000
-            yield Balance(remaining, seconds, *_last_operation(entry.get("last_op")))
+        url = entry.get("base_url") if isinstance(entry, dict) else None
+        if base_url and isinstance(url, str) and url.rstrip("/") == base_url:
+            yield entry
+
+
+def _moment(value: object) -> float | None:
+    """Return epoch seconds, be they noted in seconds or in milliseconds."""
+    number = _real(value)
+    return number if number is None or number < _MILLISECONDS_FROM else number / 1000
 
 
 def _last_operation(value: object) -> tuple[str, float]:

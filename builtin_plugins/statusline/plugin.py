@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from builtin_plugins.statusline.credits import CreditsFile
 from builtin_plugins.statusline.render import SEPARATOR, coloured, fitted
 from builtin_plugins.statusline.settings import StatuslineSettings
 from cognee_hooks import PluginContext, hookimpl
-from cognee_hooks.results import StatusSegment
+from cognee_hooks.results import Act, StatusSegment
 from cognee_hooks.values import to_path
 
 HEAD = 100
 PENDING = 95
+REFUSED = 92
 CREDITS = 30
+COST = 20
+
+BYTES_A_TOKEN = 4
+"""The usual rule of thumb for English text and code."""
 
 _HEADS = {
     "ok": "● cognee: {}",
@@ -45,10 +52,10 @@ class StatuslinePlugin:
             text = f"{waiting} awaiting replay"
             segments.append(StatusSegment(text=text, priority=PENDING))
         if self._context.services.mode.backend == "cloud" and self._settings.credits:
-            now = self._context.now()
-            if balance := self._credits.balance(now):
-                text, *shorter = balance.forms(now, self._settings.billing_url)
-                segments.append(StatusSegment(text=text, priority=CREDITS, shorter=tuple(shorter)))
+            segments += self._about_credits()
+        if self._settings.cost and (tokens := self._tokens()):
+            text = f"~{tokens} tokens of memory"
+            segments.append(StatusSegment(text=text, priority=COST, shorter=(f"~{tokens} tokens",)))
         return segments
 
     @hookimpl(trylast=True)
@@ -75,6 +82,22 @@ class StatuslinePlugin:
         state = self._context.services.health.state
         lacks_key = state == "ok" and self._lacks_model_key()
         return (_NO_MODEL_KEY if lacks_key else _HEADS[state]).format(self._where)
+
+    def _about_credits(self) -> Iterator[StatusSegment]:
+        now, billing_url = self._context.now(), self._settings.billing_url
+        found = ((REFUSED, self._credits.refusal(now)), (CREDITS, self._credits.balance(now)))
+        for priority, note in found:
+            if note is not None:
+                text, *shorter = note.forms(now, billing_url)
+                yield StatusSegment(text=text, priority=priority, shorter=tuple(shorter))
+
+    def _tokens(self) -> str:
+        """Return about how many tokens went into the model's context; "" for none."""
+        sizes = self._context.ledger.sizes(self._context.session.session_id)
+        tokens = -(-sizes.get(Act.INJECTED, 0) // BYTES_A_TOKEN)
+        if tokens < 1000:  # noqa: PLR2004
+            return str(tokens) if tokens else ""
+        return f"{tokens / 1000:.1f}k" if tokens < 100_000 else f"{tokens // 1000}k"  # noqa: PLR2004
 
     def _lacks_model_key(self) -> bool:
         """Tell whether the local server has no model for want of a key.

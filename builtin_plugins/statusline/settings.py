@@ -21,6 +21,11 @@ class StatuslineSettings:
         env="COGNEE_CREDITS_FILE",
         help="File in which the cognee plugins note the credits.",
     )
+    cost: bool = option(
+        default=True,
+        env="COGNEE_STATUSLINE_COST",
+        help="Show about how many tokens of the model's context memory has used in this session.",
+    )
     billing_url: str = option(
         default="https://platform.cognee.ai/billing",
         env="COGNEE_BILLING_URL",

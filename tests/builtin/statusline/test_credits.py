@@ -11,11 +11,13 @@ from builtin_plugins.statusline.credits import (
     FRESH_SECONDS,
     KEPT_SECONDS,
     MAX_BYTES,
+    REFUSED_SECONDS,
     Balance,
     CreditsFile,
     age_text,
     balances,
     dollars,
+    refusals,
 )
 
 NOW = 1_750_000_000.0
@@ -162,6 +164,51 @@ def test_forms_get_shorter_by_age_and_operation():
         "credits: $5.00 · last improve ~$0.11",
         "credits: $5.00",
     )
+
+
+def refused(operation="recall", at=NOW, **more):
+    return {"base_url": URL, "payment_required": {"op": operation, "at": at}} | more
+
+
+def test_a_402_is_told_with_and_without_a_balance_beside_it(file):
+    assert file({"a": entry(remaining_usd=0), "b": refused()}).refusal(NOW).operation == "recall"
+    assert file({"a": entry(remaining_usd=0) | refused("improve")}).balance(NOW).remaining == 0
+    assert file({"a": refused(), "b": refused("improve", NOW + 1)}).refusal(NOW).at == NOW + 1
+
+
+def test_a_402_is_over_when_credits_were_seen_since(file):
+    assert file({"a": entry(checked_at=NOW + 1), "b": refused()}).refusal(NOW) is None
+    assert file({"a": entry(checked_at=NOW - 1), "b": refused()}).refusal(NOW) is not None
+    older = entry(remaining_usd=0, checked_at=NOW + 1)
+    assert file({"a": older, "b": refused()}).refusal(NOW) is not None
+
+
+def test_a_402_of_yesterday_is_not_told(file):
+    made = file({"a": refused()})
+    assert made.refusal(NOW + REFUSED_SECONDS) is not None
+    assert made.refusal(NOW + REFUSED_SECONDS + 1) is None
+
+
+def test_a_402_of_another_server_is_not_ours(file):
+    assert file({"a": refused(base_url="https://other.example")}).refusal(NOW) is None
+
+
+@pytest.mark.parametrize("operation", [None, 3, "", " ", "x" * 99])
+def test_an_operation_without_a_usable_name_is_told_all_the_same(operation):
+    (found,) = refusals({"a": refused(operation)}, URL)
+    assert found.operation in {"an operation", "x" * 24}
+
+
+@pytest.mark.parametrize("note", [None, True, [], "recall", {}, {"op": "x"}, {"at": "now"}])
+def test_a_note_of_another_form_is_none(note):
+    assert list(refusals({"a": entry(payment_required=note)}, URL)) == []
+
+
+def test_a_file_that_is_gone_says_nothing_any_more(file, tmp_path):
+    made = file({"a": entry(), "b": refused()})
+    assert made.balance(NOW) is not None
+    (tmp_path / "credits.json").unlink()
+    assert (made.balance(NOW), made.refusal(NOW)) == (None, None)
 
 
 def test_a_balance_of_last_week_makes_room_for_a_younger_one(file):

@@ -11,7 +11,7 @@ from cognee_hooks import hookimpl
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import UserPromptSubmit
 from cognee_hooks.host import Host
-from cognee_hooks.results import StatusSegment
+from cognee_hooks.results import Act, StatusSegment
 from cognee_hooks.services.answers import Health
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.session_state import SessionState
@@ -50,6 +50,13 @@ class Machine:
         context = made.registry.manager.get_plugin("statusline")._context
         object.__setattr__(context, "now", lambda: NOW)
         return made
+
+    def put_refusal(self, op: str, age: float) -> None:
+        """Note a 402 as who has no balance yet does."""
+        path = self.home / ".cognee-plugin/claude-code/credits.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        note = {"base_url": CLOUD, "payment_required": {"op": op, "at": NOW - age}}
+        path.write_text(json.dumps({f"url:{CLOUD}": note}))
 
     def put_credits(
         self, rem: Any, age: float, label: str = "", cost: Any = None, at: str = ""
@@ -256,7 +263,7 @@ async def test_recall_tells_how_it_went(machine):
     made = machine.host()
     await made.user_prompt_submit(PROMPT)
     line = await made.status_line()
-    assert line.endswith("1 memory hits · 1/1 turns had hits this session")
+    assert " · 1 memory hits · 1/1 turns had hits this session · " in line
     assert (await made.status_line(60)).endswith("1 memory hits")
 
 
@@ -266,11 +273,11 @@ async def test_a_recall_that_failed_counts_as_a_turn_and_keeps_the_hits_before(m
         machine.client.scripts[RECALL] = script
         await made.user_prompt_submit(PROMPT)
     line = await made.status_line()
-    assert line.endswith("2 memory hits · 1/2 turns had hits this session")
+    assert " · 2 memory hits · 1/2 turns had hits this session · " in line
     machine.client.scripts[RECALL] = remembers()
     await made.user_prompt_submit(PROMPT)
     line = await made.status_line()
-    assert line.endswith("0 memory hits · 1/3 turns had hits this session")
+    assert " · 0 memory hits · 1/3 turns had hits this session · " in line
 
 
 # -- credits -----------------------------------------------------------------------------------
@@ -310,6 +317,42 @@ async def test_what_other_programs_write_cannot_reach_the_terminal_as_a_command(
         .removesuffix("\x1b[0m")
         .endswith("credits: $5.00 · last a bc ~$1.00")
     )
+
+
+async def test_an_operation_that_was_refused_for_want_of_credits_is_told(machine):
+    machine.put_refusal("recall", 120)
+    made = machine.host(backend="cloud")
+    head = "● cognee: cloud · agent_sessions · out of credits"
+    assert await made.status_line() == f"{head}: recall refused (2m ago) · top up: {BILLING}"
+    assert await made.status_line(100) == f"{head}: recall refused (2m ago)"
+    assert await made.status_line(60) == head
+
+
+async def test_a_refusal_is_kept_in_a_narrow_terminal_when_the_balance_goes(machine):
+    machine.put_refusal("improve", 0)
+    path = machine.home / ".cognee-plugin/claude-code/credits.json"
+    entries = json.loads(path.read_text())
+    balance = {"base_url": CLOUD, "remaining_usd": 0, "checked_at": NOW - 5}
+    path.write_text(json.dumps({**entries, "tenant-1": balance}))
+    made = machine.host(backend="cloud")
+    assert "credits: $0.00" in await made.status_line(300)
+    assert await made.status_line(50) == "● cognee: cloud · agent_sessions · out of credits"
+
+
+async def test_what_memory_puts_into_the_context_is_told_in_tokens(machine):
+    made = machine.host(turns=1, hits=1, hit=1)
+    line = await made.status_line(300)
+    for size, text in ((4, "~1 tokens"), (3995, "~1.0k tokens"), (496_000, "~125k tokens")):
+        made.ledger.record(made.session.session_id, Act.INJECTED, "recall", content="x" * size)
+        assert await made.status_line(300) == f"{line} · {text} of memory"
+    assert (await made.status_line(len(line) + 15)).endswith(" · ~125k tokens")
+    assert await made.status_line(len(line)) == line
+
+
+async def test_the_cost_can_be_switched_off(machine):
+    made = machine.host(environ={"COGNEE_STATUSLINE_COST": "off"})
+    made.ledger.record(made.session.session_id, Act.INJECTED, "recall", content="x" * 4000)
+    assert await made.status_line() == f"● cognee: {LOCAL}"
 
 
 # -- colours and faults ------------------------------------------------------------------------
