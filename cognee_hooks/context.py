@@ -146,13 +146,16 @@ class PluginContext:
         """
         return self._host.session
 
-    @property
-    def reads(self) -> list[DatasetRef]:
-        """Where memory is read: the datasets that the user named for it, or the session's own."""
+    def reads(self, session: Session | None = None) -> list[DatasetRef]:
+        """Return where memory is read: in datasets that the user named, or in the session's own.
+
+        Args:
+            session: Another session than the present one.
+        """
         from cognee_hooks.services.answers import DatasetRef
 
         named = [DatasetRef(id=each) for each in self.core.read_dataset_ids]
-        return named or [DatasetRef(name=self.session.dataset)]
+        return named or [DatasetRef(name=(session or self.session).dataset)]
 
     def settings(self, options: type[T]) -> T:
         """Return this plugin's options.

@@ -17,7 +17,6 @@ from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import PreCompact, Stop, Turn, UserPromptSubmit
 from cognee_hooks.faults import DropReason
 from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatus, StoreRequest
-from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.recall import recall_memory
 
 if TYPE_CHECKING:
@@ -170,13 +169,12 @@ class CompactionPlugin:
         # Last of all, because whoever is let through has to report how it went.
         if not services.breaker.allow():
             return []
-        read = [DatasetRef(id=each) for each in context.core.read_dataset_ids]
         try:
             # What this conversation stored itself counts too: the model is about to lose it.
             memory = await recall_memory(
                 services.client,
                 query,
-                read or [DatasetRef(name=session.dataset)],
+                context.reads(session),
                 top_k=self._settings.top_k,
                 deadline=limit,
             )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.memory import texts
 from builtin_plugins.memory.choices import DEFAULT_TOP_K, HYBRID
-from builtin_plugins.memory.targets import catalogue_of, one_of, own_target, target_of
+from builtin_plugins.memory.targets import catalogue_of, one_of, target_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.framing import DATA_NOTE, harmless
@@ -100,17 +100,14 @@ class Searching:
 
     async def _where(self, given: str) -> tuple[Sequence[DatasetRef], str]:
         """Return where to look, and what to say about it."""
-        read = [DatasetRef(id=each) for each in self._context.core.read_dataset_ids]
-        if read:
-            note = (
-                f"Federated reads are configured (COGNEE_PLUGIN_READ_DATASET_IDS): {len(read)} "
+        context = self._context
+        if (count := len(context.core.read_dataset_ids)) and given:
+            return context.reads(), (
+                f"Federated reads are configured (COGNEE_PLUGIN_READ_DATASET_IDS): {count} "
                 f"dataset(s) were searched instead of '{texts.safe(given)}'.\n"
-                if given
-                else ""
             )
-            return read, note
-        if given in {"", self._context.session.dataset}:
-            return [own_target(self._context).ref], ""
+        if count or given in {"", context.session.dataset}:
+            return context.reads(), ""
         catalogue = await catalogue_of(self._context)
         return [target_of(catalogue, one_of(catalogue, given)).ref], ""
 

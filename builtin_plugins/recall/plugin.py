@@ -20,7 +20,6 @@ from cognee_hooks.results import (
     StatusRow,
     StatusSegment,
 )
-from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.passages import Memory
 from cognee_hooks.services.recall import recall_memory
 from cognee_hooks.values import MAX_INT
@@ -211,11 +210,10 @@ class RecallPlugin:
 
     async def _ask(self, query: Redacted[str], limit: Deadline) -> Memory:
         context = self._context
-        read = [DatasetRef(id=each) for each in context.core.read_dataset_ids]
         return await recall_memory(
             context.services.client,
             query,
-            read or [DatasetRef(name=context.session.dataset)],
+            context.reads(),
             top_k=self._settings.top_k,
             deadline=limit,
             own_session=context.session.session_id,

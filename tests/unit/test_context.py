@@ -1,0 +1,58 @@
+"""What a plugin is given to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cognee_hooks.context import PluginContext
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import UsageError
+from cognee_hooks.host import Host
+from cognee_hooks.services.answers import DatasetRef
+from tests.support.scripted import ScriptedClient
+
+UUID = "42391ba7-2487-5312-8912-589684ac04d2"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+async def context_of(tmp_path) -> Callable[..., PluginContext]:
+    hosts: list[Host] = []
+    given: list[PluginContext] = []
+
+    def build(**environ: str) -> PluginContext:
+        host = Host(
+            "pi",
+            environ={"HOME": str(tmp_path), **environ},
+            session_id="pi_s1",
+            client=ScriptedClient(),
+            entry_points=(),
+            plugins={"asks": given.append},
+        )
+        hosts.append(host)
+        return given[-1]
+
+    yield build
+    for host in hosts:
+        await host.close(Deadline.after(1.0))
+
+
+def test_memory_is_read_in_the_sessions_dataset_or_in_those_that_the_user_named(context_of: Any):
+    context = context_of(COGNEE_PLUGIN_DATASET="mine")
+    assert context.reads() == [DatasetRef(name="mine")]
+    assert context.reads(replace(context.session, dataset="left")) == [DatasetRef(name="left")]
+    named = context_of(COGNEE_PLUGIN_READ_DATASET_IDS=f'["{UUID}"]')
+    assert named.reads() == named.reads(named.session) == [DatasetRef(id=UUID)]
+
+
+async def test_a_name_leaves_as_it_is_or_not_at_all(context_of: Any):
+    context = context_of()
+    assert (await context.redact_name("my code", "the name")).value == "my code"
+    assert (await context.redact_name("", "the name")).value == ""
+    for name in (f"a-{TOKEN}", "half \ud800"):
+        with pytest.raises(UsageError, match="the name holds what looks like a secret"):
+            await context.redact_name(name, "the name")
