@@ -106,6 +106,7 @@ class Forgetting:
             scope = _Scope(dataset, _checked(words[1]) if words[1:] else "")
         else:
             rows = await self._routes.documents(dataset.id, self._soon())
+            rows.sort(key=lambda row: -row.created_at)  # older servers list them in no order
             picked = await self._picked(dataset, rows)
             if picked is None:
                 return _listing(dataset, rows)
@@ -162,7 +163,13 @@ class Forgetting:
         A session stays bound to a dataset that is gone, and the server refuses whatever else is
         captured in it until there is one of that name again.
         """
-        if dataset.name != self._context.session.dataset:
+        own = self._context.session.dataset
+        if canonical_uuid(own) and canonical_uuid(own) == canonical_uuid(dataset.id):
+            return (
+                " This session wrote to it, and its captures can go nowhere now: choose another "
+                "dataset with cognee-datasets."
+            )
+        if dataset.name != own:
             return ""
         try:
             await self._context.services.client.ensure_dataset(dataset.name, self._soon())

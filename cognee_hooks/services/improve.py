@@ -29,6 +29,7 @@ _MAX_STAGES = 50
 _MAX_PASSES = 20
 _MAX_RUNS = 500
 _REASON_LIMIT = 200
+_LAST_MOMENT = 253_402_300_799.0  # of the year 9999
 _DONE = frozenset({"completed", "already_completed"})
 
 
@@ -229,12 +230,16 @@ def newest_moment(document: object) -> float | None:
 
 
 def moment(text: str) -> float:
-    """Return a time stamp as epoch seconds, one without a zone as UTC; 0.0 where it is none."""
+    """Return a time stamp as epoch seconds, one without a zone as UTC; 0.0 where it is none.
+
+    It is one that can be turned into a date again.
+    """
     try:
         found = datetime.fromisoformat(text[:40])
     except ValueError:
         return 0.0
-    return max(0.0, (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+    seconds = (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return min(max(0.0, seconds), _LAST_MOMENT)
 
 
 def _objects(value: object, limit: int) -> list[_Object]:

@@ -162,6 +162,35 @@ async def test_w33_nothing_here_names_a_dataset_that_is_gone(ours):
     assert bindings.default() == ""
 
 
+async def test_items_are_shown_with_the_newest_first_whatever_the_server_makes_of_dates(
+    ours, client
+):
+    dates = ["2026-03-01T10:00:00", "9999-12-31T23:59:59-23:59", "nonsense", "2026-04-01T10:00:00"]
+    rows = [
+        {"id": DATA.replace("2", str(number), 1), "name": f"n{number}", "createdAt": date}
+        for number, date in enumerate(dates)
+    ]
+    client.scripts[LISTED] = lambda _: rows
+    told = await ours.command("forget", "notes")
+    assert [told.index(f"n{number}") for number in (1, 3, 0, 2)] == sorted(
+        told.index(f"n{number}") for number in range(4)
+    )
+    assert "9999-12-31" in told
+
+
+async def test_a_session_that_writes_to_a_dataset_by_its_id_is_told_that_it_is_gone(start, client):
+    foreign = [{"id": FIRST, "name": "notes", "ownerId": SECOND}]
+    client.scripts |= {
+        "/api/v1/datasets": lambda _: foreign,
+        FORGET: lambda _: {"status": "success"},
+    }
+    session = start(client)
+    await session.command("datasets", "notes --force")
+    assert session.host.session.dataset == FIRST
+    told = await session.command("forget", "notes --entire --yes")
+    assert "its captures can go nowhere now: choose another dataset" in told
+
+
 async def test_what_is_forgotten_is_gone(session):
     dataset = session.host.session.dataset
     await session.tool("remember", content="OscarService uses the PapaStore.")
