@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -53,9 +53,20 @@ class Credentials:
         return known.source if known is not None else self._chain.source
 
     @property
+    def known_value(self) -> str:
+        """The key itself, to be kept out of what is shown; "" while none is known."""
+        known = self._identity or self._chain.known()
+        return known.value if known is not None else ""
+
+    @property
     def shared_names(self) -> Mapping[str, str]:
         """UUIDs that names of datasets lead to, where the account shares another one's."""
         return self._datasets.known if self._datasets is not None else {}
+
+    @property
+    def shared_ids(self) -> Collection[str]:
+        """UUIDs of the datasets that the account may write to as a guest of another one."""
+        return self._datasets.shared if self._datasets is not None else ()
 
     async def address(self, name: str, deadline: Deadline, *, write: bool) -> str:
         """Return the UUID that the name of a dataset leads to; "" where the name itself does.

@@ -5,7 +5,7 @@ Fields of a wrong type raise ``TypeError`` where the value is made, in the plugi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -65,6 +65,23 @@ class StatusSegment:
             raise TypeError("StatusSegment.shorter must hold str only")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusRow:
+    """One row of the ``cognee`` command and of ``cognee-hooks status``.
+
+    Attributes:
+        label: What it is about, a word or two.
+        text: How it is, in one line.
+    """
+
+    label: str
+    text: str
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "label", "text")
+
+
 class CheckStatus(StrEnum):
     """How a doctor check came out, best first."""
 
@@ -115,6 +132,8 @@ class Act(StrEnum):
     """It is gone; the reason is told."""
     QUARANTINED = "quarantined"
     """The server refuses it for good; it was put aside."""
+    RECALLED = "recalled"
+    """Memory was asked for a prompt: ``hit``, ``nothing``, or why it could not be asked."""
     INJECTED = "injected"
     """Text went into the model's context."""
     COMPACTED = "compacted"
@@ -132,8 +151,6 @@ class StoreRequest:
         session_id: The conversation that it belongs to, bound when it was captured.
         dataset: The dataset, bound when it was captured.
         key: Names the entry also where the event behind it is done again, because a process was
-    RECALLED = "recalled"
-    """Memory was asked for a prompt: ``hit``, ``nothing``, or why it could not be asked."""
             killed in between: who keeps entries takes one under the same key only once. "" where
             nothing is done again.
     """
@@ -187,6 +204,11 @@ class SharedDatasets(Protocol):
         """UUIDs by name, as far as they are known."""
         ...
 
+    @property
+    def shared(self) -> Collection[str]:
+        """UUIDs of all datasets that the account may write to as a guest."""
+        ...
+
     async def lead(self, name: str, deadline: Deadline, *, write: bool) -> str:
         """Return the UUID that a name leads to.
 
@@ -224,26 +246,6 @@ class Identity:
         require(self, str, "api_key", "source")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """A command that a plugin adds to the agent and to the command line.
-
-    Attributes:
-        name: Lower-case words joined by hyphens.
-        help: One line.
-        run: Called with the argument text; returns the text to show.
-    """
-
-    name: str
-    help: str
-    run: Callable[[str], Awaitable[str]]
-
-    def __post_init__(self) -> None:
-        """Refuse fields of a wrong type."""
-        require(self, str, "name", "help")
-        require_callable(self, "run")
-
-
 WARNING_SIGN = "⚠"
 """Begins the text of a command that is a warning; agents that tell levels apart show it as one."""
 
@@ -256,6 +258,28 @@ class Failure(str):
     """
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that a plugin adds to the agent and to the command line.
+
+    Attributes:
+        name: Lower-case words joined by hyphens.
+        help: One line. Options that are named in it, such as ``--top-k``, are completed where the
+            agent completes.
+        run: Called with the argument text; returns the text to show, which begins with
+            `WARNING_SIGN` where something did not work. ``UsageError`` shows as an error.
+    """
+
+    name: str
+    help: str
+    run: Callable[[str], Awaitable[str]]
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "name", "help")
+        require_callable(self, "run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +355,9 @@ class Agent(Protocol):
             session.
 
     An adapter may have ``shows_colour = True`` where the agent shows colours in its status line;
-    without it the line is plain text.
+    without it the line is plain text. It may have ``session_variables``, the names of variables in
+    which the agent tells what it runs its id of the conversation, and ``outlives_sessions = True``
+    where one process of the agent serves many conversations and stays when they are over.
     """
 
     name: str

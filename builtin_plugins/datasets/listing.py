@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cognee_hooks.context import Session
     from cognee_hooks.services.answers import Dataset
     from cognee_hooks.services.catalogue import Catalogue
+    from cognee_hooks.services.rights import Rights
 
 MOST_ROWS = 50
 GUIDANCE = (
@@ -27,17 +28,22 @@ def safe(text: str) -> str:
     return cut(" ".join(clean(text).split()), 120)
 
 
-def listing(catalogue: Catalogue, session: Session) -> str:
-    """Return all datasets, with the one in use marked.
+def listing(catalogue: Catalogue, session: Session, rights: Rights) -> str:
+    """Return the datasets that can be switched to, with the one in use marked.
 
     Args:
         catalogue: The datasets.
         session: The session.
+        rights: Which of them can be written to.
     """
     active = catalogue.led_to_by(session.dataset)
     name = safe(active.name) if active is not None else safe(session.dataset)
     lines = [f"Current dataset: {name} (session {session.session_id or '(not started)'})"]
-    rows = sorted(catalogue.rows, key=lambda row: (row is not active, row.name))
+    rows = sorted(
+        (row for row in catalogue.rows if row is active or not rights.read_only(row)),
+        key=lambda row: (row is not active, row.name),
+    )
+    hidden = len(catalogue.rows) - len(rows)
     for row in rows[:MOST_ROWS]:
         mark = "*" if row is active else " "
         shared = "" if catalogue.owns(row) else " · shared with this account"
@@ -46,6 +52,8 @@ def listing(catalogue: Catalogue, session: Session) -> str:
         lines.append(f"   and {len(rows) - MOST_ROWS} more")
     if not rows:
         lines.append("   (no readable datasets)")
+    if hidden:
+        lines.append(f"   {hidden} more can only be read: cognee-search --dataset <name>")
     return "\n".join([*lines, "", GUIDANCE])
 
 
@@ -53,6 +61,15 @@ def ambiguous(target: str, rows: list[Dataset]) -> str:
     """Say that several datasets have a name."""
     listed = "; ".join(f"{safe(row.name)} {row.id}" for row in rows[:MOST_ROWS])
     return f"Ambiguous: '{safe(target)}' matches {len(rows)} datasets ({listed}) — select its UUID."
+
+
+def read_only(target: str) -> str:
+    """Say that a dataset cannot be switched to, and what to do."""
+    return (
+        f"Dataset '{safe(target)}' can only be read by this account, so what a session captures "
+        "could not be stored in it. Nothing has changed. To look into it: cognee-search --dataset "
+        f"{safe(target)}; to write to it, ask its owner for the right."
+    )
 
 
 def unknown(target: str, catalogue: Catalogue) -> str:

@@ -7,8 +7,10 @@ from builtin_plugins.datasets.leaving import Left, sync_left
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.context import Session
 from cognee_hooks.errors import ServerFailure, UsageError
+from cognee_hooks.results import Failure
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
+from cognee_hooks.services.rights import Rights
 
 LIST_SECONDS = 5.0
 ASK_SECONDS = 30.0
@@ -38,11 +40,13 @@ class Switching:
         flags = {word for word in words if word.startswith("--")}
         target = " ".join(word for word in words if word not in flags).strip("'\"")
         if flags - {"--force", "--create"} or (not target and flags):
-            return USAGE
+            return Failure(USAGE)
         if not target:
-            return listing.listing(await self._catalogue(), self._context.session)
+            catalogue = await self._catalogue()
+            rights = await self._rights(catalogue)
+            return listing.listing(catalogue, self._context.session, rights)
         if self._at_work:
-            return BUSY
+            return Failure(BUSY)
         self._at_work = True
         try:
             return await self._to(target, force="--force" in flags, create="--create" in flags)
@@ -80,13 +84,15 @@ class Switching:
         """Return what leads to a dataset, which is made only if that is wanted.
 
         Raises:
-            UsageError: There is none, or there are several.
+            UsageError: There is none, there are several, or it is for reading only.
             ServerFailure: It cannot be made.
         """
         found = catalogue.find(target)
         if len(found) > 1:
             raise UsageError(listing.ambiguous(target, found))
         if found:
+            if (await self._rights(catalogue)).read_only(found[0]):
+                raise UsageError(listing.read_only(target))
             return catalogue.address_of(found[0])
         if safe_dataset_name(target) == self._context.session.dataset:
             return self._context.session.dataset
@@ -103,6 +109,10 @@ class Switching:
             "There is none of that name yet, so it may be a typing error.",
             Deadline.after(ASK_SECONDS, self._context.clock),
         )
+
+    async def _rights(self, catalogue: Catalogue) -> Rights:
+        limit = Deadline.after(LIST_SECONDS, self._context.clock)
+        return await Rights.load(self._context.services.client, catalogue, limit)
 
     async def _catalogue(self) -> Catalogue:
         limit = Deadline.after(LIST_SECONDS, self._context.clock)

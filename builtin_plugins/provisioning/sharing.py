@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -49,6 +49,11 @@ class Sharing:
     def known(self) -> Mapping[str, str]:
         """UUIDs by name, as far as they are known."""
         return self._marker.canonical
+
+    @property
+    def shared(self) -> Collection[str]:
+        """UUIDs of all datasets that the role was given."""
+        return [each for each, denied in self._marker.granted.items() if denied is None]
 
     async def lead(self, name: str, deadline: Deadline, *, write: bool) -> str:
         """Return the UUID that a name leads to; see `cognee_hooks.results.SharedDatasets`.

@@ -37,11 +37,13 @@ class Health:
         version: The server's version, or "" where it did not say.
         ready: Whether its stores work. The model endpoint behind them is not looked at.
         embedded: Whether it is the embedded server, which works without a model.
+        date: What time it is there, epoch seconds; None where it did not say.
     """
 
     version: str
     ready: bool
     embedded: bool = False
+    date: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,16 @@ def read_health(document: object) -> Health | None:
     ready = status in {"", "ready", "ok", "healthy"} and health in {"", "healthy", "degraded"}
     embedded = text_of(document, "server") == EMBEDDED
     return Health(version=text_of(document, "version"), ready=ready, embedded=embedded)
+
+
+def read_date(header: str) -> float | None:
+    """Read a ``Date`` header (RFC 9110, 6.6.1) as epoch seconds; None where it is none."""
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(header).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def read_items(document: object) -> list[RecallItem] | None:

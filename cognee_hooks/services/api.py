@@ -6,7 +6,7 @@ The routes, their spelling and what their answers mean are those of cognee 1.6.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -27,6 +27,7 @@ from cognee_hooks.services.asking import expect, put, revealed
 from cognee_hooks.services.code import CodeRoutes
 from cognee_hooks.services.documents import DocumentRoutes
 from cognee_hooks.services.entries import problem_of
+from cognee_hooks.services.identities import IdentityRoutes
 from cognee_hooks.services.improve import (
     ImproveResult,
     ImproveRun,
@@ -53,12 +54,14 @@ class ServerApi(ABC):
     """The routes; how requests travel is the subclass's part.
 
     Attributes:
+        accounts: The routes about accounts and rights, as the account in use.
         code: The route that indexes repositories.
         documents: The routes about remembered text and files.
         pipelines: The routes that tell how far the server is.
     """
 
     def __init__(self) -> None:
+        self.accounts = IdentityRoutes(self._ask)
         self.code = CodeRoutes(self._ask, self._addressed)
         self.documents = DocumentRoutes(self._ask, self._addressed)
         self.pipelines = PipelineRoutes(self._ask)
@@ -77,6 +80,11 @@ class ServerApi(ABC):
     def shared_names(self) -> Mapping[str, str]:
         """UUIDs that names of datasets lead to, where the account shares another one's datasets."""
         return {}
+
+    @property
+    def shared_ids(self) -> Collection[str]:
+        """UUIDs of the datasets that the account may write to as a guest of another one."""
+        return ()
 
     async def _addressed(
         self,
@@ -105,7 +113,8 @@ class ServerApi(ABC):
                 raise stranger("has no health report")
             raise failure_of(answer.status, answer.document, headers=answer.headers)
         self._version = _version(found.version)
-        return replace(found, ready=found.ready and answer.ok)
+        date = answers.read_date(answer.headers.get("date", ""))
+        return replace(found, ready=found.ready and answer.ok, date=date)
 
     async def recall(
         self,

@@ -16,7 +16,7 @@ import logging
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -134,6 +134,11 @@ class CogneeClient(ServerApi):
     def shared_names(self) -> Mapping[str, str]:
         """See `ServerApi.shared_names`."""
         return self._sharing.shared_names if self._sharing is not None else {}
+
+    @property
+    def shared_ids(self) -> Collection[str]:
+        """See `ServerApi.shared_ids`."""
+        return self._sharing.shared_ids if self._sharing is not None else ()
 
     async def aclose(self) -> None:
         """Close all connections; a later call opens new ones."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from cognee_hooks.deadline import Deadline
@@ -32,6 +32,11 @@ class SharingKeySource(KeySource, Protocol):
     @property
     def shared_names(self) -> Mapping[str, str]:
         """See `ServerApi.shared_names`."""
+        ...
+
+    @property
+    def shared_ids(self) -> Collection[str]:
+        """See `ServerApi.shared_ids`."""
         ...
 
     async def address(self, name: str, deadline: Deadline, *, write: bool) -> str:

@@ -233,7 +233,7 @@ async def test_vector_96_what_cannot_be_synced_is_left_only_by_force(start, clie
     await play(host)
     client.scripts[IMPROVE] = answer
     told = await run(host, "other")
-    assert told.startswith("Switch aborted: syncing the current session into 'agent_sessions'")
+    assert told.startswith("⚠ Switch aborted: syncing the current session into 'agent_sessions'")
     assert cause in told
     assert (record(host), host.session.dataset) == (None, "agent_sessions")
     told = await run(host, "other --force")
@@ -304,7 +304,7 @@ async def test_vector_98_a_switch_that_cannot_be_kept_is_none(start):
     host = start()
     host.paths.active_dataset_file.mkdir(parents=True)
     told = await run(host, "other")
-    assert told.startswith("Switch was not persisted")
+    assert told.startswith("⚠ Switch was not persisted")
     assert host.session.dataset == "agent_sessions"
 
 
@@ -366,3 +366,40 @@ async def test_a_whole_switch_at_a_server(tmp_path, servers):
         assert detail.dataset_id == datasets[dataset]
         assert (detail.msg_count, detail.tool_calls) == (1, 1)
     assert await host.close(Deadline.after(5.0)) == 0
+
+
+# -- rights
+
+
+WRITABLE = f"/api/v1/permissions/principals/{ACCOUNT}/datasets"
+
+
+async def test_vector_94_a_dataset_that_can_only_be_read_is_neither_listed_nor_switched_to(
+    start, client
+):
+    client.scripts["/api/v1/datasets"] = lambda _: rows(
+        (FIRST, "agent_sessions", ACCOUNT), (SECOND, "theirs", "somebody"), (THIRD, "ours", "other")
+    )
+    client.scripts[WRITABLE] = lambda _: rows((THIRD, "ours", "other"))
+    host = start()
+    told = await run(host)
+    assert "theirs" not in told
+    assert "ours (" in told
+    assert "   1 more can only be read: cognee-search --dataset <name>" in told
+    for target in ("theirs", SECOND):
+        assert "can only be read by this account" in await run(host, target)
+    assert record(host) is None
+    assert (await run(host, "ours")).startswith("Switched to dataset 'ours'")
+
+
+@pytest.mark.parametrize("answer", [fails(K.NOT_FOUND), lambda _: {"not": "a list"}])
+async def test_vector_118_a_server_that_cannot_tell_rights_has_nothing_hidden(
+    start, client, answer
+):
+    client.scripts["/api/v1/datasets"] = lambda _: rows(
+        (FIRST, "agent_sessions", ACCOUNT), (SECOND, "theirs", "somebody")
+    )
+    client.scripts[WRITABLE] = answer
+    host = start()
+    assert "theirs" in await run(host)
+    assert (await run(host, "theirs")).startswith("Switched")
