@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from builtin_plugins.bootstrap.settings import BootstrapSettings, ServerKind
 from builtin_plugins.bootstrap.state import WORDS, Phase, Process, Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
+from cognee_hooks.services.logfile import LogFile
 from cognee_hooks.services.process import spawn_detached, start_time
 from cognee_hooks.services.statefile import make_private_folder
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from cognee_hooks import PluginContext
 
 POLL_SECONDS = 0.5
+WORKER_LOG_BYTES = 1_000_000
+"""What workers print before they have a log; that is little, but each adds to it."""
 _CLOCKS_APART = 2.0
 
 NO_MODEL_KEY = (
@@ -90,7 +94,10 @@ class LocalServer:
         own = self.plan.places.own
         make_private_folder(own)
         command = [sys.executable, "-P", "-m", __package__, self.plan.to_argument()]
-        pid = spawn_detached(command, env=self.environment(), cwd=own, log=own / "worker.log")
+        log = own / "worker.log"
+        with suppress(OSError):
+            LogFile(log, max_bytes=WORKER_LOG_BYTES).bound()
+        pid = spawn_detached(command, env=self.environment(), cwd=own, log=log)
         return Process(pid=pid, started=start_time(pid))
 
     async def bring_up(self, tell: Callable[[Phase], None], deadline: Deadline) -> Record:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cognee_hooks.services.statefile import make_private_folder
+from cognee_hooks.services.logfile import LogFile
 
 _MAX_FIELD = 4000
 
@@ -19,31 +19,22 @@ class BootLog:
     Args:
         path: The file, made 0600.
         max_bytes: Size at which it is put aside as ``.1``; 0 for never.
+        clean: Takes secrets out of a text.
     """
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
-        self._path = path
-        self._max_bytes = max_bytes
+    def __init__(self, path: Path, max_bytes: int, clean: Callable[[str], str] = str) -> None:
+        self.clean = clean
+        self._file = LogFile(path, max_bytes=max_bytes)
 
     def write(self, event: str, **fields: object) -> None:
         """Write one line."""
-        shown = {name: _bounded(value) for name, value in fields.items()}
+        shown = {name: self._bounded(value) for name, value in fields.items()}
         line = json.dumps({"ts": datetime.now(UTC).isoformat(), "event": event, **shown})
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         with suppress(OSError):
-            make_private_folder(self._path.parent)
-            self._rotate()
-            descriptor = os.open(self._path, flags, 0o600)
-            try:
-                os.write(descriptor, line.encode() + b"\n")
-            finally:
-                os.close(descriptor)
+            self._file.append(line.encode() + b"\n")
 
-    def _rotate(self) -> None:
-        with suppress(FileNotFoundError):
-            if 0 < self._max_bytes <= self._path.stat().st_size:
-                self._path.replace(self._path.with_name(f"{self._path.name}.1"))
-
-
-def _bounded(value: object) -> object:
-    return value if isinstance(value, (int, float, list)) else str(value)[-_MAX_FIELD:]
+    def _bounded(self, value: object) -> object:
+        if isinstance(value, (int, float, list)):
+            return value
+        # Cut in the middle, a secret would not be known any more for what it is.
+        return self.clean(str(value)[-2 * _MAX_FIELD :])[-_MAX_FIELD:]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import fcntl
 import logging
-import logging.handlers
 import os
 import resource
 import time
 from contextlib import suppress
 from pathlib import Path
 
+from cognee_hooks.services.logfile import LogFile, LogHandler
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
 from cognee_hooks.services.statefile import make_private_folder
@@ -89,12 +89,8 @@ def _allow_many_files() -> None:
 
 
 def _log_to(path: Path) -> None:
-    handler = logging.handlers.RotatingFileHandler(
-        path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", errors="replace"
-    )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
-    root.addHandler(handler)
+    root.addHandler(LogHandler(LogFile(path, max_bytes=LOG_BYTES, kept=LOG_FILES)))
     root.setLevel(logging.WARNING)
     logging.getLogger("cognee_hooks").setLevel(logging.INFO)
 

@@ -291,3 +291,20 @@ def test_a_model_key_is_what_the_server_would_see(
     host = machine.host(**({} if shell is None else {"LLM_API_KEY": shell}))
     plugin = host.registry.manager.get_plugin("bootstrap")
     assert plugin._server.lacks_model_key is lacks
+
+
+async def test_what_workers_print_does_not_add_up_without_end(machine, monkeypatch):
+    from builtin_plugins.bootstrap import local_server
+
+    monkeypatch.setattr(local_server, "spawn_detached", lambda *_, **__: os.getpid())
+    host = machine.host()
+    server = host.registry.manager.get_plugin("bootstrap")._server
+    log = server.plan.places.own / "worker.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"x" * (local_server.WORKER_LOG_BYTES + 1))
+    server.launch()
+    assert log.read_bytes() == b""
+    assert log.with_name("worker.log.1").stat().st_size == local_server.WORKER_LOG_BYTES
+    log.unlink()
+    log.symlink_to(log)
+    server.launch()
