@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from cognee_hooks.errors import UsageError
 
 _VALUE = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>\S+))"""
+_WHOLE = re.compile(r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)')(?P<bare>)""")
 _QUOTED = re.compile(rf"(?<!\S){_VALUE}(?!\S)")
 
 
@@ -17,26 +18,33 @@ class Arguments:
     """What stood behind a command.
 
     Attributes:
-        text: All that is no option, as it was written.
+        written: All that is no option, as it was written.
         options: Values by the option's name.
         flags: Names of the options without a value.
     """
 
-    text: str
+    written: str
     options: dict[str, str] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
 
     @property
+    def text(self) -> str:
+        """The text as prose; quotes around all of it only hold it together."""
+        match = _WHOLE.fullmatch(self.written)
+        return self.written if match is None else _value(match).strip()
+
+    @property
     def words(self) -> list[str]:
         """The text as words; quotes hold words together."""
-        return [_value(match) for match in _QUOTED.finditer(self.text)]
+        return [_value(match) for match in _QUOTED.finditer(self.written)]
 
 
 def parse(text: str, *, options: Collection[str] = (), flags: Collection[str] = ()) -> Arguments:
     """Take a command's text apart.
 
     Args:
-        text: What the person typed. Prose may hold quotes, apostrophes and dashes.
+        text: What the person typed. Prose may hold quotes, apostrophes and dashes; quotes around all
+            of it only hold it together, and what is in them is no option.
         options: Names of options with a value, which may be quoted.
         flags: Names of options without one.
 
@@ -45,6 +53,8 @@ def parse(text: str, *, options: Collection[str] = (), flags: Collection[str] = 
     """
     found: dict[str, str] = {}
     set_flags: set[str] = set()
+    if _WHOLE.fullmatch(text.strip()):
+        return Arguments(text.strip())
     for name in options:
         pattern = re.compile(rf"(?<!\S)--{name}(?:=|\s+)(?!--){_VALUE}(?!\S)")
         if match := pattern.search(text):

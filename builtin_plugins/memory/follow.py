@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 1.5
 SETTLED_SECONDS = 2.0
+ENDED = "ENDED_COMPLETED"
+"""Stands for the status before of a dataset that is made only now. One of its name that is gone has
+left its status behind."""
 
 Listed = Callable[[], Awaitable[bool]]
 """Tells whether the server lists the document."""
@@ -61,7 +64,8 @@ async def follow(
         pipelines: Tells how far the server is.
         dataset_id: The dataset.
         listed: Whether the document is there.
-        before: The status before it was sent; None where that is not known.
+        before: The status before it was sent, `ENDED` where there was no dataset; None where that
+            is not known.
         deadline: When to tell how it stands.
         settled_seconds: After so long, the build of a document that is listed has begun.
     """

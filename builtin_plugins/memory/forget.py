@@ -12,6 +12,7 @@ from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.redaction import cut
+from cognee_hooks.results import Failure
 from cognee_hooks.services.names import canonical_uuid
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Forgetting:
             ServerFailure: The server did not do it, or may not have.
         """
         if not data_id and not entire:
-            return (
+            return Failure(
                 "Nothing deleted. Give data_id for one item, or entire_dataset=true for everything "
                 "in the dataset."
             )
@@ -78,10 +79,8 @@ class Forgetting:
         scope = _Scope(one_of(catalogue, dataset), _checked(data_id))
         if await self._confirmed(scope):
             return await self._delete(scope)
-        what = scope.data_id or "--entire"
-        return (
-            f"Nothing deleted: nobody confirmed it, or this agent cannot ask. The person can do it "
-            f"with: cognee-forget {scope.dataset.id} {what} --yes"
+        return Failure(
+            f"Nothing deleted: nobody confirmed it, or nobody could be asked. {_by_hand(scope)}"
         )
 
     async def asked_by_person(self, words: list[str], *, entire: bool, yes: bool) -> str:
@@ -100,7 +99,7 @@ class Forgetting:
         if not words:
             return _overview(catalogue)
         if len(words) > 2 or (entire and len(words) > 1):  # noqa: PLR2004 - dataset and document
-            return USAGE
+            return Failure(USAGE)
         dataset = one_of(catalogue, words[0])
         if entire or len(words) > 1:
             scope = _Scope(dataset, _checked(words[1]) if words[1:] else "")
@@ -112,7 +111,7 @@ class Forgetting:
                 return _listing(dataset, rows)
             scope = picked
         if not yes and not await self._confirmed(scope):
-            return f"{CANCELLED} Where this agent cannot ask, add --yes."
+            return Failure(f"{CANCELLED} Where nobody can be asked: {_by_hand(scope)}")
         return await self._delete(scope)
 
     # -- inside ----------------------------------------------------------------------------------
@@ -186,6 +185,11 @@ class Forgetting:
 
     def _soon(self) -> Deadline:
         return Deadline.after(LIST_SECONDS, self._context.clock)
+
+
+def _by_hand(scope: _Scope) -> str:
+    what = scope.data_id or "--entire"
+    return f"The person can do it with: cognee-hooks forget {scope.dataset.id} {what} --yes"
 
 
 def _checked(data_id: str) -> str:

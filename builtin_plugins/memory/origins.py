@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cognee_hooks.services.statefile import read_object, write_json
+from cognee_hooks.services.statefile import read_object, update_json
 
 if TYPE_CHECKING:
     from cognee_hooks.services.documents import Document
@@ -60,14 +60,18 @@ class Origins:
     def note(self, data_id: str, dataset_id: str, file: Path) -> None:
         """Note down that a document came from a file.
 
+        Under a lock: what another session notes down meanwhile must not be lost, or its document
+        would count as anybody's.
+
         Raises:
-            OSError: It cannot be written.
+            OSError: It cannot be written, or not in time.
         """
-        rows: Mapping[str, Any] = read_object(self.path)
-        kept = [(known, owner) for known, owner in rows.items() if known != data_id]
-        write_json(
-            self.path, dict([*kept[-MAX_ROWS + 1 :], (data_id, self._key(dataset_id, file))])
-        )
+
+        def change(rows: Mapping[str, Any]) -> Mapping[str, Any]:
+            kept = [(known, owner) for known, owner in rows.items() if known != data_id]
+            return dict([*kept[-MAX_ROWS + 1 :], (data_id, self._key(dataset_id, file))])
+
+        update_json(self.path, change)
 
     def _key(self, dataset_id: str, file: Path) -> str:
         return hashlib.sha256(f"{self.url}\n{dataset_id}\n{file}".encode()).hexdigest()

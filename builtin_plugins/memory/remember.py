@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.memory import texts
 from builtin_plugins.memory.files import TextFile, read_file
-from builtin_plugins.memory.follow import Fate, Listed, follow
+from builtin_plugins.memory.follow import ENDED, Fate, Listed, follow
 from builtin_plugins.memory.origins import Origins
 from builtin_plugins.memory.targets import LIST_SECONDS, Target, catalogue_of
 from cognee_hooks import Deadline, PluginContext
@@ -135,7 +136,7 @@ class Remembering:
         """Replace what is stored if it differs; "" where it has vanished meanwhile."""
         name, dataset_id = texts.safe(upload.name.value), upload.target.id
         if await self._holds(dataset_id, stored.id, upload.content):
-            self._note(stored.id, dataset_id, file)
+            await self._note(stored.id, dataset_id, file)
             return (
                 f"File '{name}' unchanged (identical to the stored copy, data_id {stored.id}) — "
                 "nothing sent."
@@ -152,7 +153,7 @@ class Remembering:
             if failure.kind is FailureKind.NOT_FOUND:
                 return ""
             return await self._update_failed(upload, stored, failure)
-        self._note(stored.id, dataset_id, file)
+        await self._note(stored.id, dataset_id, file)
         return (
             f"Updated file '{name}' in {upload.where} — {done.status}: {texts.changes(done)}. It "
             f"is the same document as before (data_id {stored.id}), so nothing is there twice."
@@ -221,28 +222,31 @@ class Remembering:
             for row in await self._routes.documents(dataset_id, self._soon()):
                 if row.is_called(upload.name.value) and row.id not in known:
                     if file is not None:
-                        self._note(row.id, dataset_id, file)
+                        await self._note(row.id, dataset_id, file)
                     return True
             return False
 
         return listed
 
     async def _status(self, target: Target) -> str | None:
-        """Return how the newest run stands, "" where there was none; None if that is not known."""
+        """Return how the newest run stands, "" where there was none; None if that is not known.
+
+        Of a dataset that is not there an earlier one may have left something.
+        """
         dataset_id = target.id
         try:
             if not dataset_id:
                 row = (await catalogue_of(self._context)).led_to_by(target.ref.name)
                 dataset_id = row.id if row is not None else ""
             if not dataset_id:
-                return ""
+                return ENDED
             return await self._pipelines.status(dataset_id, COGNIFY_PIPELINE, self._soon())
         except ServerFailure:
             return None
 
-    def _note(self, data_id: str, dataset_id: str, file: TextFile) -> None:
+    async def _note(self, data_id: str, dataset_id: str, file: TextFile) -> None:
         try:
-            self._origins.note(data_id, dataset_id, file.path)
+            await asyncio.to_thread(self._origins.note, data_id, dataset_id, file.path)
         except OSError as error:
             self._context.log.warning("origin not noted down: %s", type(error).__name__)
 

@@ -13,6 +13,7 @@ from builtin_plugins.memory.targets import catalogue_of, one_of, target_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.framing import DATA_NOTE, harmless
+from cognee_hooks.injection import one_line
 from cognee_hooks.redaction import cut
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.passages import memory_in
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cognee_hooks.services.answers import RecallItem
 
 ITEM_BYTES = 600
+SOURCE_BYTES = 40
 SESSION_ROWS = 10
 SESSION_SECONDS = 5.0
 MAX_QUERY_BYTES = 4000
@@ -146,15 +148,16 @@ def lines_of(item: RecallItem, query: str) -> Iterator[str]:
     if item.source == "system":
         return  # the server's own remarks, such as that it is still warming up
     memory = memory_in(item.body, query, "")
+    source = cut(one_line(harmless(item.source)), SOURCE_BYTES) or "memory"
     found = [("memory", each) for each in memory.passages]
     found += [("fact", each) for each in memory.facts]
     if not found and item.search_type != HYBRID:
-        found = [(item.source or "memory", item.body)]
-    for source, text in found:
+        found = [(source, item.body)]
+    for kind, text in found:
         if shown := cut(harmless(text), ITEM_BYTES):
-            yield f"[{source}] {shown}"
+            yield f"[{kind}] {shown}"
     if not item.body and (pair := _pair(item.raw, ITEM_BYTES)):
-        yield f"[{item.source or 'memory'}] {pair}"
+        yield f"[{source}] {pair}"
 
 
 def rendered(lines: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from builtin_plugins.memory.follow import Fate
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.injection import clean
 from cognee_hooks.redaction import cut
+from cognee_hooks.results import Failure
 
 if TYPE_CHECKING:
     from cognee_hooks.services.answers import Dataset
@@ -65,7 +66,8 @@ def safe(text: str) -> str:
 
 def capped(text: str) -> str:
     """Return an answer that is not too long for the model."""
-    return cut(text, RESULT_BYTES)
+    kind = Failure if isinstance(text, Failure) else str
+    return kind(cut(text, RESULT_BYTES))
 
 
 def failed(what: str, failure: ServerFailure) -> str:

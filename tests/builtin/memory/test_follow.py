@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from builtin_plugins.memory.follow import Fate, follow
+from builtin_plugins.memory.follow import ENDED, Fate, follow
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 
@@ -54,6 +54,13 @@ async def test_w7_the_end_of_an_earlier_run_does_not_count(before):
     assert await run(DONE, before=before, there=False, seconds=0.3) is Fate.UNSEEN
     expected = Fate.READY if before else Fate.UNSEEN
     assert await run(DONE, STARTED, DONE, before=before, there=False, seconds=0.9) is expected
+
+
+async def test_w7_what_a_dataset_that_is_gone_left_behind_does_not_count():
+    assert await run(DONE, before=ENDED, there=False, seconds=0.3) is Fate.UNSEEN
+    assert await run("", DONE, before=ENDED, there=False) is Fate.READY
+    assert await run(STARTED, ERRORED, before=ENDED, there=False) is Fate.FAILED
+    assert await run(DONE, before=ENDED, there=True) is Fate.READY
 
 
 async def test_w7_a_run_of_somebody_else_does_not_count():

@@ -283,6 +283,20 @@ async def test_w6_what_is_not_listed_is_never_called_stored(scripted, client):
     assert "queryable" not in told
 
 
+async def test_w7_what_a_dataset_that_is_gone_left_behind_is_not_told_of_the_new_one(
+    start, client, notes
+):
+    client.scripts |= {
+        LISTED: lambda _: [],
+        REMEMBER: lambda _: RUNNING,
+        "/api/v1/datasets/status": lambda _: {DATASET: "DATASET_PROCESSING_COMPLETED"},
+    }
+    session = start(client, COGNEE_REMEMBER_WAIT_SECONDS="0.3")
+    told = await session.tool("remember", file="notes.md")
+    assert "queryable" not in told
+    assert "not certain that it is stored" in told
+
+
 async def test_in_the_foreground_the_answer_says_that_all_is_done(start, client, notes):
     client.scripts |= {
         "/api/v1/datasets": lambda _: [HERE],
