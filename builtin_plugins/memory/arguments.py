@@ -43,8 +43,8 @@ def parse(text: str, *, options: Collection[str] = (), flags: Collection[str] = 
     """Take a command's text apart.
 
     Args:
-        text: What the person typed. Prose may hold quotes, apostrophes and dashes; quotes around all
-            of it only hold it together, and what is in them is no option.
+        text: What the person typed. Prose may hold quotes, apostrophes and dashes; quotes around
+            all of it only hold it together, and what is in them is no option.
         options: Names of options with a value, which may be quoted.
         flags: Names of options without one.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.sync.improver import Outcome, Target, reason_of
 from builtin_plugins.sync.throttle import Hold, Reason
+from cognee_hooks.results import Failure
 from cognee_hooks.services.improve import ImproveState
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _TEXTS = {
     ImproveState.UNSUPPORTED: "This cognee server cannot turn sessions into lasting memory, so "
     "this one was not synced. What it stored stays in the session; update the server.",
 }
+_DONE = frozenset({ImproveState.PROMOTED, ImproveState.NOTHING_NEW, ImproveState.SUBMITTED})
 _BUSY = (
     "The server is busy with dataset {dataset!r} for another session, so nothing was done for this "
     f"one. {KEPT} Try again in a minute."
@@ -66,7 +68,8 @@ def told(target: Target, outcome: Outcome, *, waiting: int, ended_well: bool | N
     if not waiting:
         return text
     one = waiting == 1
-    return (
+    kind = Failure if isinstance(text, Failure) else str
+    return kind(
         f"{text} {waiting} captured {'entry waits' if one else 'entries wait'} for the server and "
         f"{'is' if one else 'are'} not part of it yet."
     )
@@ -76,17 +79,20 @@ def _told(target: Target, outcome: Outcome, ended_well: bool | None) -> str:
     result, failure = outcome.result, outcome.failure
     if failure is not None:
         why = failure.detail or reason_of(failure)
-        return f"The sync failed ({why}). {KEPT} `cognee-hooks doctor` says more."
+        return Failure(f"The sync failed ({why}). {KEPT} `cognee-hooks doctor` says more.")
     if result is None:
         return _IN_FLIGHT
     if result.state is ImproveState.BUSY:
         text = _COVERED if result.rerun_requested else _BUSY
-    elif ended_well is None:
-        text = _TEXTS[result.state]
+        done = result.rerun_requested
     else:
-        text = _TEXTS[ImproveState.PROMOTED if ended_well else ImproveState.ERRORED]
+        state = result.state
+        if ended_well is not None:
+            state = ImproveState.PROMOTED if ended_well else ImproveState.ERRORED
+        text, done = _TEXTS[state], state in _DONE
     because = f" ({result.reason})" if result.reason else ""
-    return text.format(dataset=target.dataset, because=because)
+    told = text.format(dataset=target.dataset, because=because)
+    return told if done else Failure(told)
 
 
 def last_sync(record: Record, held: Hold | None, now: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from cognee_hooks.agents import readers
 from cognee_hooks.agents.answers import document, hook_answer
 from cognee_hooks.agents.fields import blocks, mapping, origin, text
-from cognee_hooks.agents.transcripts import TURNS_BYTES, last_records
+from cognee_hooks.agents.transcripts import TAIL_BYTES, TURNS_BYTES, last_records
 from cognee_hooks.agents.turns import turns_of
 from cognee_hooks.events import Event, UserPromptSubmit
 from cognee_hooks.results import Origin
@@ -27,6 +27,7 @@ _MACHINE_MADE = re.compile(
 _INTERRUPTED = "[Request interrupted by user"
 _ASIDE = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 """Marks of records in a transcript that neither the person nor the model said."""
+_PROMPTS = (b'"promptId"', b'"queued_command"')
 _SPOKEN = (b'"user"', b'"assistant"', b"compact_boundary")
 
 
@@ -41,6 +42,37 @@ def _subagent_stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event 
     return readers.stop(payload, common) if common["agent_type"] else None
 
 
+def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    # In its terminal the agent announces a prompt that is sent while it works under the id of the
+    # turn that runs. Unless the model gets it along with a tool's result, it then begins a turn of
+    # its own, whose id is never announced: only the transcript tells which prompt was answered.
+    prompt_id = common["prompt_id"]
+    questions = _asked(common["transcript_path"], prompt_id) if prompt_id else ()
+    return readers.stop(payload, common, questions)
+
+
+def _asked(transcript: str, prompt_id: str) -> tuple[str, ...]:
+    """Return what the user asked in a turn, the latest last; empty where nothing tells."""
+    added: list[str] = []
+    for record in last_records(transcript, TAIL_BYTES, _PROMPTS):
+        sent, message = mapping(record, "attachment"), mapping(record, "message")
+        if sent.get("type") == "queued_command" and sent.get("commandMode") == "prompt":
+            added.append(blocks(sent, "prompt"))
+        elif text(record, "type") == "user" and _is_spoken(record, message):
+            prompt = blocks(message, "content")
+            if _written_by_the_agent(prompt):
+                continue
+            if record.get("promptId") == prompt_id:
+                return tuple(filter(str.strip, (prompt, *reversed(added))))
+            added.clear()  # to a turn that came later
+    return ()
+
+
+def _is_spoken(record: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
+    aside = any(record.get(mark) is True for mark in _ASIDE)
+    return not aside and not _is_result(message)
+
+
 def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     # Here, since the agent waits: once it has been answered, it writes the summary into the file.
     turns = turns_of(_said(common["transcript_path"]), _written_by_the_agent)
@@ -53,8 +85,7 @@ def _said(transcript: str) -> Iterator[tuple[str, str]]:
         if record.get("subtype") == "compact_boundary":
             return  # older records stay in the file
         role, message = text(record, "type"), mapping(record, "message")
-        aside = any(record.get(mark) is True for mark in _ASIDE)
-        if not aside and role in {"user", "assistant"} and not _is_result(message):
+        if role in {"user", "assistant"} and _is_spoken(record, message):
             yield role, blocks(message, "content")
 
 
@@ -75,7 +106,7 @@ _READERS: Mapping[str, readers.Reader] = MappingProxyType(
         "PostToolUse": readers.post_tool_use,
         "PostToolUseFailure": readers.post_tool_use_failure,
         "SubagentStop": _subagent_stop,
-        "Stop": readers.stop,
+        "Stop": _stop,
         "PreCompact": _pre_compact,
         "SessionEnd": readers.session_end,
     }
@@ -92,6 +123,7 @@ class ClaudeCode:
 
     name = "claude-code"
     session_prefix = "claude"
+    session_variables = ("CLAUDE_CODE_SESSION_ID",)
     # The agent cuts a hook's output at 10,000 UTF-16 units.
     max_context_bytes = 9_500
     shows_colour = True

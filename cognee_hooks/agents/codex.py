@@ -92,6 +92,9 @@ class Codex:
 
     name = "codex"
     session_prefix = "codex"
+    session_variables = ("CODEX_SESSION_ID", "CODEX_THREAD_ID")
+    # Behind its terminal, a process of its own serves all conversations, and stays.
+    outlives_sessions = True
     # The agent cuts the middle out of more than 2,500 tokens, which it counts as 4 bytes each.
     max_context_bytes = 9_500
     events: tuple[str, ...] = tuple(_READERS)

@@ -31,6 +31,8 @@ COMMANDS: dict[str, str] = {
     "down": "stop the local memory server, until `up`",
     "logs": "show the end of the local memory server's logs",
     "server": "run the small local memory server",
+    "tool": "call a tool of the model's, with JSON arguments, in the live session",
+    "mcp": "serve the model's tools to an MCP client on standard input and output",
 }
 """Subcommands with their one-line help, in the order of the help page."""
 
@@ -59,6 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = next((each for each in arguments if not each.startswith("-")), "")
     try:
+        if arguments[:1] == [name] and name not in COMMANDS:
+            from cognee_hooks.cli.plugin_command import run_registered
+
+            return run_registered(name, arguments[1:])
         return _run(name, arguments)
     except UsageError as error:
         print(f"cognee-hooks: {error}", file=sys.stderr)
@@ -78,6 +84,10 @@ def _run(name: str, arguments: list[str]) -> int:
     parser = _Parser(
         prog="cognee-hooks",
         description="Lasting memory for coding agents, kept by a cognee server.",
+        add_help=False,
+    )
+    parser.add_argument(
+        "-h", "--help", action=_HelpAction, nargs=0, help="show this page and leave"
     )
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
@@ -92,10 +102,29 @@ def _run(name: str, arguments: list[str]) -> int:
         print(f"cognee-hooks {cognee_hooks.__version__}")
         return 0
     if options.command is None:
-        parser.print_help()
+        print(_help(parser))
         return USAGE
     code: int = import_module(f"cognee_hooks.cli.{options.command}").run(options)
     return code
+
+
+class _HelpAction(argparse.Action):
+    """Prints the help page with the commands of plugins, which are looked for only now."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(_help(parser))
+        parser.exit()
+
+
+def _help(parser: argparse.ArgumentParser) -> str:
+    from cognee_hooks.cli.plugin_command import table
+
+    rows = [(name, text) for name, text in table() if name not in COMMANDS]
+    if not rows:
+        return parser.format_help()
+    width = max(len(name) for name, _ in rows)
+    lines = [f"  {name:<{width}}  {text}" for name, text in sorted(rows)]
+    return "\n".join([parser.format_help(), "commands of plugins:", *lines])
 
 
 def _sentence(text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from cognee_hooks.deadline import Deadline
@@ -28,17 +28,43 @@ def read_payload(stream: TextIO | None, deadline: Deadline) -> Mapping[str, Any]
     Returns:
         The object, or None where nothing usable comes: no data, other data, too much data.
     """
+    return read_object(stream, deadline)[0]
+
+
+def read_object(
+    stream: TextIO | None, deadline: Deadline
+) -> tuple[Mapping[str, Any] | None, bytes]:
+    """Return the first object on a stream, as `read_payload` does, and all that was read."""
+    found: Mapping[str, Any] | None = None
     buffer = bytearray()
+    for chunk in _chunks(stream, deadline):
+        buffer += chunk
+        found = first_object(buffer, ended=not chunk)
+        if found is not None or len(buffer) > MAX_BYTES:
+            break
+    return found, bytes(buffer)
+
+
+def read_text(stream: TextIO | None, deadline: Deadline) -> str:
+    """Return the text on a stream, to its end; what is too much is cut off."""
+    buffer = bytearray()
+    for chunk in _chunks(stream, deadline):
+        buffer += chunk
+        if len(buffer) > MAX_BYTES:
+            break
+    return buffer[:MAX_BYTES].decode("utf-8-sig", "replace")
+
+
+def _chunks(stream: TextIO | None, deadline: Deadline) -> Iterator[bytes]:
+    """Yield what comes, and nothing once at the end, or where the stream is no use any more."""
     try:
         descriptor = stream.fileno() if stream is not None else -1
-        while descriptor >= 0 and len(buffer) <= MAX_BYTES:
+        while descriptor >= 0:
             wait = min(IDLE_SECONDS, deadline.remaining())
             ready, _, _ = select.select([descriptor], [], [], wait)
             chunk = os.read(descriptor, _CHUNK) if ready else b""
-            buffer += chunk
-            payload = first_object(buffer, ended=not chunk)
-            if payload is not None or not chunk:
-                return payload
+            yield chunk
+            if not chunk:
+                return
     except OSError:  # a folder, a terminal that went away, a descriptor that is none
-        return None
-    return None
+        return

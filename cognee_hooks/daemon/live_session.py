@@ -143,6 +143,28 @@ class LiveSession:
         self._settling: asyncio.Task[None] | None = None
         self._ready = self._spawn(self._make_host(after))
 
+    # -- who it is -------------------------------------------------------------------------------
+
+    @property
+    def session_id(self) -> str:
+        """Our id of the conversation, as the agent began it."""
+        return self._session_id
+
+    @property
+    def own_id(self) -> str:
+        """Our id of the conversation now: another one after a switch of the dataset."""
+        return self._session_id if self.host is None else self.host.session.session_id
+
+    @property
+    def cwd(self) -> str:
+        """Its working directory."""
+        return self._cwd
+
+    @property
+    def pid(self) -> int:
+        """The agent's process; 0 where it is not known."""
+        return self._watched.pid if self._watched is not None else 0
+
     # -- events ----------------------------------------------------------------------------------
 
     async def handle(self, incoming: Incoming) -> str:

@@ -10,7 +10,12 @@ follows:
   follow the length of the agent's answer, as a line, and the answer. ``-`` means that the event is
   not wanted, ``!`` that a newer version calls, to which this daemon hands over.
 * ``channel``: lines of JSON both ways; see `cognee_hooks.daemon.channel`.
-* ``control``: one JSON object, answered by another one.
+* ``attach``: lines of JSON both ways, for whoever calls tools and commands of a session from
+  outside of it; agent and event name the agent and the session that are meant, or are empty. See
+  `cognee_hooks.daemon.attached`.
+* ``control``: one JSON object, answered by another one. ``{"do": "left", "conversations"}`` says
+  that a helper of the agent with the opening's process was told to end, and for which of our
+  session ids it was called.
 
 The thin client, which can import nothing, writes the same opening by itself, and keeps events in
 the spool in the form of a ``hook`` request.
@@ -21,7 +26,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from cognee_hooks.daemon.thin_client import KEPT
@@ -32,7 +37,9 @@ MAX_BLOCK = 4 * 1024 * 1024
 REFUSED = b"-\n"
 HANDOVER = b"!\n"
 
-_LINE = re.compile(rb"cognee-hooks ([0-9A-Za-z.+]{1,40}) (hook|channel|control) ([0-9]{1,8})\n")
+_LINE = re.compile(
+    rb"cognee-hooks ([0-9A-Za-z.+]{1,40}) (hook|channel|attach|control) ([0-9]{1,8})\n"
+)
 _IDENT = re.compile(r"[0-9]{1,24}-[0-9]{1,10}(?:-[0-9]{1,10})?")
 _PID = re.compile(r"[0-9]{1,10}")
 _VERSION = re.compile(r"([0-9]+(?:\.[0-9]+)*)\.?(dev|a|b|rc|post)?([0-9]*)")
@@ -50,7 +57,7 @@ class Opening:
 
     Attributes:
         version: Version of the client.
-        kind: ``hook``, ``channel`` or ``control``.
+        kind: ``hook``, ``channel``, ``attach`` or ``control``.
         ident: Names the event; ids sort by time.
         agent: Short name of the agent.
         event: The agent's name of the event.
@@ -70,8 +77,13 @@ class Opening:
 
     def kept(self) -> bytes:
         """Return the opening in the form in which it is kept on disk, with our variables only."""
+        ours = {name: self.environ[name] for name in self.environ if name.startswith(KEPT)}
+        return replace(self, environ=ours).wire()
+
+    def wire(self) -> bytes:
+        """Return the opening in the form in which it is sent."""
         fields = [self.ident, self.agent, self.event, str(self.pid), self.cwd, ""]
-        fields += [f"{name}={self.environ[name]}" for name in self.environ if name.startswith(KEPT)]
+        fields += [f"{name}={value}" for name, value in self.environ.items()]
         block = "\0".join(fields).encode("utf-8", "surrogateescape")
         return f"cognee-hooks {self.version} {self.kind} {len(block)}\n".encode() + block
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.agents import shows_colour
+from cognee_hooks.daemon.attached import Attached
 from cognee_hooks.daemon.channel import Channel
 from cognee_hooks.daemon.live_session import Incoming, LiveSession, empty_answer
 from cognee_hooks.daemon.protocol import (
@@ -40,6 +41,8 @@ OPENING_SECONDS = 2.0
 IDLE_SECONDS = 2.5
 """How long a payload may stand still; the client itself gives up a little earlier."""
 DEFAULT_COLUMNS = 120
+MOST_SERVED = 50
+"""Conversations that one helper of an agent may say it was called for."""
 
 _CHUNK = 1024 * 1024
 _MAX_DIGITS = 4
@@ -97,7 +100,7 @@ class Server:
         try:
             if _is_ours(writer):
                 async with asyncio.timeout(OPENING_SECONDS):
-                    opening = _by_program(await read_opening(reader))
+                    opening = await read_opening(reader)
                 await self._serve(opening, reader, writer)
         except (BadRequest, TimeoutError) as error:
             _LOG.warning("a request was refused: %s", str(error) or "it took too long")
@@ -113,8 +116,13 @@ class Server:
         self, opening: Opening, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         if opening.kind == "control":
-            await self._serve_control(reader, writer)
-        elif is_newer(opening.version, VERSION):
+            await self._serve_control(opening, reader, writer)
+            return
+        if opening.kind == "attach":
+            await self._serve_attached(opening, reader, writer)
+            return
+        opening = _by_program(opening)
+        if is_newer(opening.version, VERSION):
             writer.write(HANDOVER)
             self._hand_over()
         elif opening.environ.get(NESTED):
@@ -177,18 +185,34 @@ class Server:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
+        self._lasts()
+        link = _Link(self._sessions, agent, opening, self._busy)
+        await Channel(reader, writer, link).serve()
+
+    async def _serve_attached(
+        self, opening: Opening, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._lasts()
+        await Attached(self._sessions, opening, reader, writer).serve()
+
+    def _lasts(self) -> None:
+        """Let the request under way last as long as the peer likes, or the daemon lives."""
         task = asyncio.current_task()
         if task is not None:
             self._channels.add(task)
             task.add_done_callback(self._channels.discard)
             self._requests.discard(task)
-        link = _Link(self._sessions, agent, opening, self._busy)
-        await Channel(reader, writer, link).serve()
 
     async def _serve_control(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, opening: Opening, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         document, _ = await _read_document(reader)
+        match document or {}:
+            case {"do": "left", "conversations": list(served)}:
+                known = [each for each in served[:MOST_SERVED] if isinstance(each, str)]
+                self._sessions.left(opening.pid, known)
+                writer.write(b"{}\n")
+                return
         verb = (document or {}).get("do")
         reply = self._control(verb if isinstance(verb, str) else "")
         writer.write(json.dumps(reply).encode() + b"\n")

@@ -6,10 +6,11 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.daemon.finding import Wanted, find
 from cognee_hooks.daemon.live_session import Incoming, LiveSession, empty_answer
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.deadline import Clock, Deadline
@@ -18,6 +19,7 @@ from cognee_hooks.host import Host
 from cognee_hooks.payload import first_object
 from cognee_hooks.results import Origin
 from cognee_hooks.services.names import safe_session_id
+from cognee_hooks.services.process import is_alive
 
 if TYPE_CHECKING:
     from cognee_hooks.daemon.journal import Journal
@@ -27,6 +29,8 @@ IDLE_SECONDS = 30 * 60.0
 """How long a session may be silent before it counts as ended; some ends are never told."""
 GRACE_SECONDS = 1.0
 """How long events of an agent that has ended may still be on their way."""
+LEFT_SECONDS = 10.0
+"""How long nothing may be heard of a conversation that an agent's helper has left."""
 UNKNOWN_SECONDS = 60.0
 """How long nobody is asked again for an agent that no plugin brings."""
 MAX_LINGERING = 20
@@ -126,6 +130,41 @@ class Sessions:
         session.watch(opening.pid, lambda: self._set_timer(key, GRACE_SECONDS))
         self._set_timer(key, self._idle_seconds)
         return session
+
+    def find(self, wanted: Wanted) -> tuple[LiveSession, str] | None:
+        """Return the live session that a caller from outside means; see `finding.find`."""
+        return find(self._live.values(), wanted)
+
+    def used(self, session: LiveSession) -> None:
+        """Note that somebody works with a session, which is no silence."""
+        self.last_event = self._clock()
+        for key in [key for key, each in self._live.items() if each is session]:
+            self._set_timer(key, self._idle_seconds)
+
+    def left(self, pid: int, conversations: Collection[str]) -> None:
+        """Note that a helper of an agent was told to end, which may mean that a session has.
+
+        Agents also restart helpers. So the sessions of the process end where it has ended, too, and
+        a conversation that the helper served where the process is one for many and goes on, unless
+        anything more is heard of it.
+
+        Args:
+            pid: The agent's process.
+            conversations: Our ids of those for which the helper was called.
+        """
+        for key, session in list(self._live.items()):
+            if pid > 1 and session.pid == pid:
+                loop = asyncio.get_running_loop()
+                served = key[1] in conversations
+                loop.call_later(GRACE_SECONDS, self._left_for_good, key, session, served)
+
+    def _left_for_good(self, key: Key, session: LiveSession, served: bool) -> None:
+        if self._live.get(key) is not session:
+            return
+        if not is_alive(session.pid):
+            self._end(key)
+        elif served and getattr(session.agent, "outlives_sessions", False) is True:
+            self._set_timer(key, LEFT_SECONDS)
 
     def is_over(self, agent: Agent, origin: Origin) -> bool:
         """Tell whether the session has just been ended because its agent was gone."""

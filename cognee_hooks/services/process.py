@@ -28,6 +28,7 @@ _PIPE_GRACE = 0.2
 may hold the pipe for as long as it lives."""
 _REAP_SECONDS = 1.0
 _MAX_SHELLS = 4
+_MAX_ANCESTORS = 40
 _PS_SECONDS = 2.0
 _END_POLL = 0.05
 _STATE_FIELD = 0  # in /proc/<pid>/stat, counted behind the name in parentheses
@@ -337,6 +338,20 @@ def first_program(pid: int) -> int:
             break
         seen = int(fields[_PARENT_FIELD])
     return seen if seen > 0 else pid
+
+
+def ancestors(pid: int) -> list[int]:
+    """Return a process and those above it, nearest first, as far as the system tells."""
+    found: list[int] = []
+    while pid > 0 and pid not in found and len(found) < _MAX_ANCESTORS:
+        found.append(pid)
+        fields = _proc_stat(pid)
+        if fields is not None:
+            pid = int(fields[_PARENT_FIELD])
+        else:
+            told = "" if _proc_stat(os.getpid()) is not None else (_ps(pid, "ppid=") or "").strip()
+            pid = int(told) if told.isdigit() else 0
+    return found
 
 
 def _is_shell(pid: int) -> bool:

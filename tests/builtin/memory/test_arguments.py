@@ -50,3 +50,15 @@ def test_any_text_is_survived(text):
         parse(text, options=("file",), flags=("yes",))
     except UsageError:
         assert "--file" in text
+
+
+@pytest.mark.parametrize("text", ['"use --file to pass it"', "'use --file to pass it'"])
+def test_quotes_around_all_of_a_text_hold_it_together_and_are_no_part_of_it(text):
+    found = parse(text, options=("file",))
+    assert (found.text, found.options) == ("use --file to pass it", {})
+    assert found.words == ["use --file to pass it"]
+
+
+def test_quotes_around_prose_go_beside_options_and_quotes_inside_it_stay():
+    assert parse('"keep it" --file notes.md', options=("file",)).text == "keep it"
+    assert parse('"One" is the name of "Two"').text == '"One" is the name of "Two"'

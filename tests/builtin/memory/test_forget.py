@@ -46,7 +46,7 @@ async def test_without_a_scope_nothing_is_deleted(ours, client):
 async def test_w11_the_model_deletes_nothing_that_the_person_did_not_confirm(ours, client):
     told = await ours.tool("forget", dataset="notes", entire_dataset=True)
     assert told.startswith("Nothing deleted: nobody confirmed it")
-    assert f"cognee-forget {FIRST} --entire --yes" in told
+    assert f"cognee-hooks forget {FIRST} --entire --yes" in told
     told = await ours.tool("forget", dataset="notes", data_id=DATA)
     assert f"cognee-forget {FIRST} {DATA} --yes" in told
     assert sent(client) == []
