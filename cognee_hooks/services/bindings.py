@@ -11,6 +11,7 @@ Both count only for the server and account for which they were written.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -80,7 +81,7 @@ class Bindings:
             lasting: Whether new conversations begin with the dataset, too.
 
         Raises:
-            OSError: It could not be kept. New conversations begin as before then.
+            OSError: It could not be kept. The conversation and new ones begin as before then.
         """
         record = {
             "base_url": self.base_url,
@@ -96,13 +97,24 @@ class Bindings:
             },
             "switched_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        self._own(conversation).write(record)
-        if conversation and self.of(conversation) != new:
-            raise OSError("the switch could not be read back")
-        if lasting:
-            write_json(self.path, record)
-            if self.default() != new.dataset:
+        own = self._own(conversation)
+        before = own.read()
+        try:
+            own.write(record)
+            if conversation and self.of(conversation) != new:
                 raise OSError("the switch could not be read back")
+            if lasting:
+                self._save_default(record)
+        except OSError:
+            # Or the conversation would go on with the other dataset when it is resumed.
+            with suppress(OSError):
+                own.write(before)
+            raise
+
+    def _save_default(self, record: Mapping[str, Any]) -> None:
+        write_json(self.path, record)
+        if self.default() != record["dataset"]:
+            raise OSError("the switch could not be read back")
 
     def forget(self, *datasets: str) -> None:
         """Begin new conversations as if nobody had switched to a dataset that is gone.

@@ -111,6 +111,17 @@ def test_vector_98_a_record_that_cannot_be_written_changes_nothing(make, paths):
     with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
         make().save("pi_a", NEW, OLD, synced=True, lasting=True)
     assert make().default() == ""
+    # Nor does the conversation go on with it when it is resumed.
+    assert make().of("pi_a") is None
+
+
+def test_vector_98_a_second_switch_that_cannot_be_written_leaves_the_first(make, paths):
+    make().save("pi_a", NEW, OLD, synced=True, lasting=False)
+    paths.active_dataset_file.mkdir(parents=True)
+    third = Binding(dataset="three", session_id="pi_a__3")
+    with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
+        make().save("pi_a", third, NEW, synced=True, lasting=True)
+    assert make().of("pi_a") == NEW
 
 
 @pytest.mark.parametrize(
