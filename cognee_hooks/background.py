@@ -31,6 +31,11 @@ class Background:
         self._lasting: set[asyncio.Task[None]] = set()
         self._closing = False
 
+    @property
+    def attached(self) -> bool:
+        """Whether there is an event loop to run on: the host was started."""
+        return self._loop is not None
+
     def attach(self) -> None:
         """Run all work on the event loop that runs now."""
         self._loop = asyncio.get_running_loop()

@@ -7,6 +7,7 @@ sends what waits, oldest first, and forgets an entry only when the server has it
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
 from builtin_plugins.bridge.buffer import Buffer, Limits
@@ -22,7 +23,7 @@ from builtin_plugins.bridge.settings import BridgeSettings
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import DropReason
 from cognee_hooks.results import Act, CheckResult, StoreReceipt, StoreRequest, StoreState
-from cognee_hooks.services.crypto import Sealer
+from cognee_hooks.services.crypto import KEY_BYTES, Sealer
 from cognee_hooks.services.paths import QUARANTINE
 
 if TYPE_CHECKING:
@@ -133,9 +134,9 @@ class Bridge:
         await self._flush()
 
     def checks(self) -> list[CheckResult]:
-        """Return the rows for ``cognee-hooks doctor``."""
+        """Return the rows for ``cognee-hooks doctor``; nothing is made for that."""
         try:
-            return rows(self._context, self._opened())
+            return rows(self._context, self._folder or self._looked_at())
         except OSError as error:
             return [broken(self._context, error)]
 
@@ -148,16 +149,31 @@ class Bridge:
             OSError: The folder or the key cannot be used.
         """
         if self._folder is None:
-            paths = self._context.services.paths
-            folder = BufferFolder(
-                paths.bridge_dir,
-                Sealer.of(paths.key_file),
-                Limits(self._context.core.buffer_limit, backoff_ms=self._settings.backoff_ms),
-                now=self._context.now,
-            )
+            folder = self._folder_with(Sealer.of(self._context.services.paths.key_file))
             folder.prepare()
             self._folder = folder
         return self._folder
+
+    def _looked_at(self) -> BufferFolder:
+        """Return the folder as it lies there, to be looked at only.
+
+        Raises:
+            OSError: The folder or the key cannot be used.
+        """
+        key_file = self._context.services.paths.key_file
+        # Without the key nothing that lies there can be opened, as with any other one.
+        sealer = Sealer.of(key_file) if key_file.exists() else Sealer(os.urandom(KEY_BYTES))
+        folder = self._folder_with(sealer)
+        folder.check()
+        return folder
+
+    def _folder_with(self, sealer: Sealer) -> BufferFolder:
+        return BufferFolder(
+            self._context.services.paths.bridge_dir,
+            sealer,
+            Limits(self._context.core.buffer_limit, backoff_ms=self._settings.backoff_ms),
+            now=self._context.now,
+        )
 
     def _write(self, request: StoreRequest) -> Enqueued:
         """Write an entry to disk, and have it sent.

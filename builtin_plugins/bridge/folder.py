@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -70,6 +71,20 @@ class BufferFolder:
             raise Untrusted(f"{self.path} is not a folder of your own")
         if facts.st_mode & _OTHERS:
             self.path.chmod(0o700)
+
+    def check(self) -> None:
+        """Do no more than look whether the folder can be used; one that is not there can be made.
+
+        Raises:
+            OSError: It cannot be used.
+        """
+        there = next(each for each in (self.path, *self.path.parents) if os.path.lexists(each))
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if there == self.path and there.stat().st_uid != os.geteuid():
+            raise Untrusted(f"{self.path} is not a folder of your own")
 
     def of(self, session_id: str) -> Buffer:
         """Return a session's buffer."""

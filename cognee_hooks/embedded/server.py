@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from cognee_hooks.embedded.accounts import DEFAULT_PASSWORD
 from cognee_hooks.embedded.app import MAX_BODY, create_app
@@ -43,6 +44,7 @@ class EmbeddedServer:
         password: str = DEFAULT_PASSWORD,
         allow_remote: bool = False,
         max_body: int = MAX_BODY,
+        wrap: Callable[[ASGIApp], ASGIApp] | None = None,
     ) -> None:
         """Prepare a server; nothing is opened before :meth:`start`.
 
@@ -54,6 +56,7 @@ class EmbeddedServer:
             password: Password of that login.
             allow_remote: Allow an address that other machines can reach.
             max_body: Most bytes of a request's body.
+            wrap: Puts an application of the caller's in front, to see requests or to spoil answers.
 
         Raises:
             UsageError: The address is reachable by others and that was not allowed, or is not
@@ -66,6 +69,7 @@ class EmbeddedServer:
         self._password = password
         self._any_host = allow_remote
         self._max_body = max_body
+        self._wrap = wrap
         self._memory: Memory | None = None
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
@@ -103,11 +107,11 @@ class EmbeddedServer:
             listener.close()
             raise
         self.url = _url(self._address[0], listener.getsockname()[1])
-        app = create_app(
+        app: ASGIApp = create_app(
             self._memory, auth=self._auth, max_body=self._max_body, any_host=self._any_host
         )
         config = uvicorn.Config(
-            app,
+            self._wrap(app) if self._wrap else app,
             loop="asyncio",
             http="h11",
             ws="none",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cognee_hooks.redaction.names import names_secret
 from cognee_hooks.redaction.pipeline import RedactionPipeline
 from cognee_hooks.redaction.shapes import labels_in
 from cognee_hooks.redaction.text import cut, sanitise, strip_private
@@ -15,6 +16,7 @@ __all__ = [
     "Redactor",
     "cut",
     "labels_in",
+    "names_secret",
     "sanitise",
     "strip_private",
 ]

@@ -106,6 +106,11 @@ def _kind(words: list[str]) -> str:
     return CREDENTIAL if joined in _CREDENTIAL_WORDS else ""
 
 
+def names_secret(name: str) -> bool:
+    """Whether a name promises a secret of any kind."""
+    return bool(kind_of(name))
+
+
 def is_query_secret(name: str) -> bool:
     """Whether a parameter of this name is a secret in a URL although elsewhere it is not."""
     return name.lower() in _QUERY_NAMES or name.lower().startswith("x-amz-s")

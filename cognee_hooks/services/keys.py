@@ -12,8 +12,9 @@ import datetime as dt
 import ipaddress
 import logging
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -40,6 +41,17 @@ _LOCK_SECONDS = 0.2
 _OK = 200
 
 _log = logging.getLogger("cognee_hooks.keys")
+_looking: ContextVar[bool] = ContextVar("_looking", default=False)
+
+
+@contextmanager
+def only_looking() -> Iterator[None]:
+    """Let no key be made, and none be forgotten, by what is done meanwhile in this context."""
+    token = _looking.set(True)
+    try:
+        yield
+    finally:
+        _looking.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +159,7 @@ class KeyChain:
             deadline: Limit of everything that is done to get one.
         """
         found = self.known()
-        if found is not None:
+        if found is not None or _looking.get():
             return found
         if self._send is None or not self._retry.ready or not is_loopback(self._base_url):
             return None
@@ -168,7 +180,7 @@ class KeyChain:
         another one, once. A configured key is the person's, and stays.
         """
         current = self._current
-        if current is None or key.value != current.value:
+        if current is None or key.value != current.value or _looking.get():
             return
         self._current = None
         self._forget_cached(current.value)

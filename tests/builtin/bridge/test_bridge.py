@@ -21,6 +21,7 @@ from cognee_hooks.errors import FailureKind
 from cognee_hooks.events import PostToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckStatus, StoreRequest, StoreState
+from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
 from tests.support.bridged import until
 from tests.support.redacted import redacted
@@ -515,7 +516,7 @@ async def test_what_was_written_is_brought_to_the_disk_soon_after(make, client, 
     away(client)
     host = make()
     await host.services.health.probe(Deadline.after(60))
-    await rows_of(host)  # the key is made, and flushed, when it is first needed
+    Sealer.of(host.paths.key_file)  # it is made, and flushed, when it is first needed
     flushed: list[int] = []
     done = asyncio.Event()
     loop = asyncio.get_running_loop()

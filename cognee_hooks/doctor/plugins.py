@@ -1,0 +1,103 @@
+"""Rows about plugins: redaction, who was loaded, and what each says of itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cognee_hooks.doctor.rows import failed, ok, warning
+from cognee_hooks.errors import RedactionFailed
+from cognee_hooks.faults import FaultType
+from cognee_hooks.registry import PluginState
+from cognee_hooks.results import CheckResult
+
+if TYPE_CHECKING:
+    from cognee_hooks.deadline import Deadline
+    from cognee_hooks.host import Host
+    from cognee_hooks.outcomes import Outcome
+
+MAX_ROWS = 30
+"""Rows of one plugin."""
+SPARE_SECONDS = 0.2
+"""Left of the time by plugins, so that what they came to is still told."""
+_SENTENCE = "A plain sentence without anything secret in it."
+
+
+async def checks(host: Host, deadline: Deadline) -> list[CheckResult]:
+    """Return all rows."""
+    return [await redaction(host), *_loaded(host), *await _own_checks(host, deadline)]
+
+
+async def redaction(host: Host) -> CheckResult:
+    """Tell whether texts can be made safe; asks every redactor."""
+    if host.redaction.closed_because:
+        return failed(
+            "redaction",
+            host.redaction.closed_because,
+            "nothing is sent until this is mended; see `cognee-hooks plugins --all`",
+        )
+    if not host.core.redact:
+        return warning(
+            "redaction",
+            "switched off: secrets leave this machine",
+            "remove COGNEE_CAPTURE_REDACT=false",
+        )
+    try:
+        await host.redaction.redact(_SENTENCE)
+    except RedactionFailed as failure:
+        return failed(
+            "redaction",
+            f"redactor {failure.redactor!r} fails ({failure.cause_type}) even on a plain "
+            "sentence, so nothing is captured or sent",
+            "mend the plugin that brings it, or block it; see `cognee-hooks plugins`",
+        )
+    names = ", ".join(host.registered.redactors) or "none"
+    own = len(host.core.redact_patterns)
+    return ok("redaction", f"built-in rules; patterns of yours: {own}; of plugins: {names}")
+
+
+def _loaded(host: Host) -> list[CheckResult]:
+    rows = [_doubtful(problem) for problem in host.registry.problems]
+    active = 0
+    for record in host.registry.records:
+        faults = host.faults.rows(record.name)
+        if record.state is PluginState.FAILED:
+            rows.append(
+                failed(
+                    f"plugin {record.name}",
+                    f"{record.distribution or 'no package'}: {record.reason}",
+                    "mend or remove the plugin; everything else works without it",
+                )
+            )
+        elif record.state is PluginState.ACTIVE:
+            active += 1
+            if faults:
+                counted = ", ".join(f"{f.error_type} in {f.hook} x{f.count}" for f in faults)
+                rows.append(_doubtful(f"{record.name}: {counted}"))
+    return [ok("plugins", f"{active} active"), *rows]
+
+
+def _doubtful(detail: str) -> CheckResult:
+    return warning("plugins", detail, "see `cognee-hooks plugins --all`")
+
+
+async def _own_checks(host: Host, deadline: Deadline) -> list[CheckResult]:
+    limit = deadline.within(max(0.0, deadline.remaining() - SPARE_SECONDS))
+    called = await host.dispatcher.call("cognee_doctor_checks", deadline=limit)
+    rows: list[CheckResult] = []
+    for outcome in called.outcomes:
+        if outcome.fault:
+            rows.append(_fault(outcome))
+        elif isinstance(outcome.result, (list, tuple)):
+            rows.extend(outcome.result[:MAX_ROWS])
+        elif outcome.result is not None:
+            rows.append(outcome.result)
+    return rows
+
+
+def _fault(outcome: Outcome) -> CheckResult:
+    found = (
+        "its own check did not answer in time"
+        if outcome.fault == FaultType.TIMEOUT
+        else f"its own check failed ({outcome.fault})"
+    )
+    return failed(f"plugin {outcome.plugin}", found, "report this to the plugin's author")
