@@ -158,10 +158,11 @@ class SyncPlugin:
         """Tell when sessions are synced, and how that went with this one."""
         if not self._automatic:
             return StatusRow(label="Sync", text="only on demand, since capture is off")
-        record = self._improver.record(self._target)
-        now = self._context.now()
-        last = texts.last_sync(record, self._hold(self._target), now)
-        return StatusRow(label="Sync", text=f"{self._when} · {last}")
+        record, text = self._improver.record(self._target), self._when
+        if record.improved_at or record.failures:
+            held = self._hold(self._target)
+            text = f"{text} · {texts.last_sync(record, held, self._context.now())}"
+        return StatusRow(label="Sync", text=text)
 
     @hookimpl
     def cognee_doctor_checks(self) -> CheckResult:

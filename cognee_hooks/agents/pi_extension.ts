@@ -12,7 +12,7 @@ const VERSION = "0.1.0";
 const KEY = "cognee-memory"; // of our messages and our status text
 const [MAX_TEXT, MAX_LINE] = [64 * 1024, 32 * 1024 * 1024]; // characters of one text, bytes of one line
 const [MAX_MESSAGES, MAX_SAID] = [40, 16 * 1024]; // of what a compaction drops, and characters of one
-const SECONDS = { start: 5, boot: 3, prompt: 10, call: 65, shutdown: 2, spool: 1, rest: 60 };
+const SECONDS = { start: 5, boot: 3, prompt: 10, tool: 65, command: 3700, shutdown: 2, spool: 1, rest: 60 };
 type Fields = Record<string, any>; // events and messages, whose shapes differ between releases
 type Turn = { promptId: string; text: string; announced: boolean; failed: boolean };
 type Later<T> = Promise<T | undefined>;
@@ -27,6 +27,13 @@ const encode = (message: Fields) => Buffer.from(`${JSON.stringify(message, clip)
 /** The text of a message or a result, without images, thinking and tool calls. */
 const textOf = (content: unknown): string => (Array.isArray(content) ? content : [{ type: "text", text: content }])
   .flatMap((part: Fields) => (part?.type === "text" && typeof part.text === "string" ? part.text : [])).join("\n");
+/** The options that a command's help names, in place of the last word where that begins like one. */
+const completions = (help: string, typed: string) => {
+  const [before, word] = [typed.slice(0, typed.lastIndexOf(" ") + 1), typed.slice(typed.lastIndexOf(" ") + 1)];
+  return [...new Set(help.match(/--[a-z-]+/g))]
+    .filter((each) => word.startsWith("-") && each.startsWith(word) && !before.includes(`${each} `))
+    .map((each) => ({ value: before + each, label: each }));
+};
 function connect(): Socket {
   const state = process.env.COGNEE_HOOKS_STATE_DIR?.trim() || "~/.cognee-plugin/hooks";
   const folder = join(resolve(homedir(), state.replace(/^~(?=\/|$)/, homedir())), "daemon");
@@ -101,12 +108,13 @@ export default function cognee(pi: ExtensionAPI): void {
     return !!socket?.writable && line.length <= MAX_LINE && (socket.write(line), true);
   }
   /** Returns the reply; undefined where none will come. */
-  async function request(message: Fields, boot: number): Later<Fields> {
+  async function request(message: Fields, boot: number, signal?: AbortSignal): Later<Fields> {
     if (!socket?.writable) await (connecting ??= establish(boot).finally(() => (connecting = undefined)));
     const id = ++count;
     return new Promise((settle) => {
       waiting.set(id, (reply) => (waiting.delete(id), settle(reply)));
-      if (!send({ id, ...message })) waiting.get(id)?.();
+      signal?.addEventListener("abort", () => waiting.has(id) && send({ cancel: id }));
+      if (signal?.aborted || !send({ id, ...message })) waiting.get(id)?.();
     });
   }
 
@@ -119,10 +127,10 @@ export default function cognee(pi: ExtensionAPI): void {
     return reply?.answer ?? {};
   }
 
-  async function call(what: Fields, signal?: AbortSignal): Promise<string> {
+  async function call(what: Fields, seconds: number, signal?: AbortSignal): Promise<Fields> {
     const stopped = new Promise<undefined>((stop) => signal?.addEventListener("abort", () => stop(undefined)));
-    const reply = await within(SECONDS.call, Promise.race([stopped, request(what, SECONDS.boot)]));
-    if (typeof reply?.text === "string") return reply.text;
+    const reply = await within(seconds, Promise.race([stopped, request(what, SECONDS.boot, signal)]));
+    if (typeof reply?.text === "string") return reply;
     throw new Error(reply?.error ?? "Cognee memory does not answer; pi itself is unaffected.");
   }
   /** Shows a line; without an interface it goes where nobody takes it for the model's answer. */
@@ -132,7 +140,8 @@ export default function cognee(pi: ExtensionAPI): void {
     const { id, hello, notice, status = hello?.status, ask, kind, title, text, options, seconds } = message;
     if (id) return waiting.get(id)?.(message);
     if (hello && !registered) registered = (register(hello), true);
-    if (typeof notice?.text === "string" && (ctx?.hasUI || notice.level !== "info")) show(notice.text, notice.level);
+    const shown = ctx?.hasUI || (notice?.level !== "info" && !notice?.screen);
+    if (typeof notice?.text === "string" && shown) show(notice.text, notice.level);
     if (typeof status === "string") ctx?.ui.setStatus(KEY, status || undefined);
     const [ui, limit] = [ctx?.ui, { timeout: seconds * 1000 }];
     const asked = async () => kind === "select" ? ui?.select(title, options, limit) : ui?.confirm(title, text, limit);
@@ -141,10 +150,15 @@ export default function cognee(pi: ExtensionAPI): void {
 
   function register({ tools, commands }: Fields): void {
     for (const { name, description, parameters } of tools) pi.registerTool({ name, label: name, description, parameters,
-      execute: async (_id: string, given: unknown, signal?: AbortSignal) => (
-        { content: [{ type: "text", text: await call({ tool: name, arguments: given }, signal) }], details: {} }) });
-    for (const { name, help } of commands) pi.registerCommand(name, { description: help, handler: (rest) =>
-      call({ command: name, arguments: rest }).then((text) => show(text, "info"), (e) => show(e.message, "error")) });
+      execute: async (_id: string, given: unknown, signal?: AbortSignal) => {
+        const { text } = await call({ tool: name, arguments: given }, SECONDS.tool, signal);
+        return { content: [{ type: "text", text }], details: {} };
+      } });
+    for (const { name, help } of commands) pi.registerCommand(name, {
+      description: help,
+      getArgumentCompletions: (typed) => completions(help, typed),
+      handler: (rest) => call({ command: name, arguments: rest }, SECONDS.command)
+        .then(({ text, level = "info" }) => show(text, level), (error) => show(error.message, "error")) });
   }
 
   const on = (name: string, handler: (event: Fields, now: ExtensionContext) => unknown) =>

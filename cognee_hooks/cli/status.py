@@ -7,25 +7,30 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from cognee_hooks.cli.common import DEFAULT_AGENT, add_json_option, print_json, print_table
+from cognee_hooks.cli.common import (
+    DEFAULT_AGENT,
+    add_json_option,
+    make_host,
+    print_json,
+    print_table,
+)
 from cognee_hooks.cli.state import Waiting, known_sessions, quarantined_files, waiting_files
 from cognee_hooks.cli.words import ago, counted, span
-from cognee_hooks.core_settings import CoreSettings, decide_mode
+from cognee_hooks.core_commands import aligned
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.injection import one_line
-from cognee_hooks.results import Act
-from cognee_hooks.services.bundle import Services, make_services
+from cognee_hooks.injection import clean, one_line
+from cognee_hooks.overview import Overview, overview
+from cognee_hooks.results import Act, StatusRow
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
-from cognee_hooks.settings import Settings
 
-PROBE_SECONDS = 3.0
+LOOK_SECONDS = 3.0
+CLOSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +39,14 @@ class Report:
 
     Attributes:
         daemon: Whether it runs, and what it serves.
-        server: Which one, and how it is.
+        seen: What agents show of it, too: server, dataset, what is in force.
         waiting: Files of entries that wait.
         quarantined: Files of entries that can never be sent.
         totals: How often each act was done in all sessions whose ledger is kept.
     """
 
     daemon: Mapping[str, Any]
-    server: Mapping[str, Any]
+    seen: Overview
     waiting: list[Waiting]
     quarantined: list[Waiting]
     totals: Mapping[str, int]
@@ -83,27 +88,11 @@ def collect(environ: Mapping[str, str], agent: str, now: float) -> Report:
         totals.update(session.ledger.totals())
     return Report(
         daemon=_daemon(Paths.of(environ, "daemon").daemon_dir),
-        server=asyncio.run(_server(_services(environ, agent))),
+        seen=asyncio.run(_seen(environ, agent)),
         waiting=waiting_files(environ, by_stem, now=now),
         quarantined=quarantined_files(environ, by_stem, now=now),
         totals={act.value: totals[act] for act in Act if totals[act]},
     )
-
-
-def bare(url: str) -> str:
-    """Return an address without what may be secret in it: user, password, query, fragment.
-
-    What is no address of a server is ``?``.
-    """
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = None
-    if not host:
-        return "?"
-    host = f"[{host}]" if ":" in host else host
-    return one_line(f"{parts.scheme}://{host}{f':{port}' if port else ''}{parts.path}")
 
 
 def _daemon(folder: Path) -> Mapping[str, Any]:
@@ -121,43 +110,19 @@ def _daemon(folder: Path) -> Mapping[str, Any]:
     }
 
 
-def _services(environ: Mapping[str, str], agent: str) -> Services:
-    # Without plugins, which could hold us up and change nothing about what is asked here.
-    paths = Paths.of(environ, agent)
-    settings = Settings.load(
-        environ,
-        config_file=paths.config_file,
-        env_file=paths.env_file,
-        project_dir=Path.cwd(),
-    )
-    core = settings.resolve("", CoreSettings)
-    mode = decide_mode(settings, core, agent)
-    return make_services(core, mode, paths, key_source="", clock=time.monotonic)
-
-
-async def _server(services: Services) -> Mapping[str, Any]:
-    mode, health = services.mode, services.health
-    state, milliseconds = "no address", None
-    if not mode.missing_base_url:
-        began = time.monotonic()
-        state = await health.probe(Deadline.after(PROBE_SECONDS))
-        milliseconds = round((time.monotonic() - began) * 1000)
-    await services.client.aclose()
-    return {
-        "mode": mode.backend,
-        "url": bare(mode.url) if mode.url else "",
-        "why": mode.reason,
-        "state": state,
-        "version": one_line(health.version),
-        "detail": one_line(health.detail),
-        "milliseconds": milliseconds,
-    }
+async def _seen(environ: Mapping[str, str], agent: str) -> Overview:
+    host = make_host(agent, [], environ=environ)
+    try:
+        return await overview(host, Deadline.after(LOOK_SECONDS), live=False)
+    finally:
+        await host.close(Deadline.after(CLOSE_SECONDS))
 
 
 def _as_json(report: Report) -> Mapping[str, Any]:
     return {
         "daemon": report.daemon,
-        "server": report.server,
+        "server": asdict(report.seen.server),
+        "rows": [asdict(row) for row in report.seen.rows],
         "waiting": [_file(each) for each in report.waiting],
         "quarantined": [_file(each) for each in report.quarantined],
         "totals": report.totals,
@@ -177,17 +142,24 @@ def _file(waiting: Waiting) -> Mapping[str, Any]:
 
 
 def _print(report: Report, now: float) -> None:
-    print(f"Daemon:   {_about_daemon(report.daemon)}")
-    print(f"Server:   {_about_server(report.server)}")
-    print(f"Waiting:  {_about(report.waiting) or 'nothing'}")
-    if report.waiting:
-        _print_files(report.waiting, now)
-    if report.quarantined:
-        print(f"Aside:    {_about(report.quarantined)}, which can never be sent")
-        _print_files(report.quarantined, now)
+    waiting, aside = report.waiting, report.quarantined
+    rows = [
+        StatusRow(label="Daemon", text=_about_daemon(report.daemon)),
+        *report.seen.rows,
+        StatusRow(label="Waiting", text=_about(waiting) or "nothing"),
+    ]
+    if aside:
+        rows.append(StatusRow(label="Aside", text=f"{_about(aside)}, which can never be sent"))
     if report.totals:
-        counts = ", ".join(f"{count} {act}" for act, count in report.totals.items())
-        print(f"Recorded: {counts}; see `cognee-hooks ledger`")
+        text = f"{_counts(report.totals)}; see `cognee-hooks ledger`"
+        rows.append(StatusRow(label="Recorded", text=text))
+    print(clean("\n".join(aligned(rows))))
+    if not report.seen.server.connected:
+        print("`cognee-hooks doctor` says what to do about the server.")
+    for heading, files in (("Waiting", waiting), ("Put aside", aside)):
+        if files:
+            print(f"\n{heading}:")
+            _print_files(files, now)
 
 
 def _about_daemon(daemon: Mapping[str, Any]) -> str:
@@ -202,13 +174,8 @@ def _about_daemon(daemon: Mapping[str, Any]) -> str:
     return f"{text}; keeps {counted(kept, 'event')}" if kept else text
 
 
-def _about_server(server: Mapping[str, Any]) -> str:
-    if server["state"] == "no address":
-        return f"{server['mode']} ({server['why']}), but COGNEE_BASE_URL is not set"
-    where = f"{server['mode']} {server['url']}: {server['state']}"
-    if server["state"] == "ok":
-        return f"{where}, version {server['version'] or '?'}, {server['milliseconds']} ms"
-    return f"{where} ({server['detail']}); see `cognee-hooks doctor`"
+def _counts(totals: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {act}" for act, count in totals.items())
 
 
 def _about(files: Iterable[Waiting]) -> str:

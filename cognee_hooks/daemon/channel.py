@@ -7,7 +7,7 @@ After the opening, lines of JSON go both ways. The daemon greets with ``{"hello"
   ``{"id", "tool", "arguments": {...}}`` or ``{"id", "command", "arguments": "..."}``, answered by
   ``{"id", "text", "level": "info" | "warning"}`` or ``{"id", "error"}``. ``{"cancel": id}`` gives
   such a call up, which is then not answered.
-* The daemon sends ``{"notice": {"text", "level", "screen"}}`` and ``{"status": "..."}`` when it
+* The daemon sends ``{"notice": {"text", "level", "screen"?}}`` and ``{"status": "..."}`` when it
   likes; what is for the ``screen`` is of no use to an agent without one. It asks the person with
   ``{"ask", "kind": "confirm" | "select", "title", "text" | "options", "seconds"}``, answered by
   ``{"reply", "value"}``.
@@ -21,31 +21,36 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cognee_hooks.calls import CallFailed, run_command, tools_of, use_tool
 from cognee_hooks.core_commands import commands_of
+from cognee_hooks.daemon.asking import Asking
 from cognee_hooks.daemon.connection import ConnectionNews
+from cognee_hooks.daemon.lines import LineWriter, Nonsense, lines_of, parsed
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.guard import attempt, attempt_await
 from cognee_hooks.injection import clean
 from cognee_hooks.payload import MAX_BYTES
-from cognee_hooks.results import WARNING_SIGN
+from cognee_hooks.results import WARNING_SIGN, Failure
 
 if TYPE_CHECKING:
     from cognee_hooks.events import ServerStateChanged
     from cognee_hooks.faults import Notice
     from cognee_hooks.host import Host
 
-CALL_SECONDS = 60.0
-"""Longest that a tool or a command may take, the person's answers included."""
+TOOL_SECONDS = 60.0
+"""Longest that a tool may take, the person's answers included; the model waits."""
+COMMAND_SECONDS = 3660.0
+"""Longest that a command may take: a person may have said how long to wait for an indexing."""
 GREET_SECONDS = 10.0
 """Longest that the greeting waits for the session's plugins; without them it offers nothing."""
+BROKEN = "The session does not answer; see `cognee-hooks doctor`."
 MAX_EVENTS = 64
 """Events under way; more are not read before one of them is done."""
 MAX_CALLS = 16
@@ -57,7 +62,6 @@ SETTLE_SECONDS = 0.3
 WAITING_SECONDS = 2.0
 """How often the status line is looked at while captured entries wait for the server."""
 
-_CHUNK = 256 * 1024
 _LOG = logging.getLogger(__name__)
 
 
@@ -90,10 +94,6 @@ class Link(Protocol):
         ...
 
 
-class Nonsense(Exception):
-    """The peer does not keep to the protocol; the message names how, never what it sent."""
-
-
 class Channel:
     """One agent's channel.
 
@@ -101,7 +101,7 @@ class Channel:
         reader: What the agent sends, after the opening.
         writer: To the agent; closed by whoever made it.
         link: The way to the session.
-        call_seconds: Longest that a tool or a command may take.
+        tool_seconds: Longest that a tool may take.
         max_line: Longest line, in bytes.
     """
 
@@ -111,15 +111,17 @@ class Channel:
         writer: asyncio.StreamWriter,
         link: Link,
         *,
-        call_seconds: float = CALL_SECONDS,
+        tool_seconds: float = TOOL_SECONDS,
         max_line: int = MAX_BYTES,
     ) -> None:
         self._reader = reader
         self._writer = writer
         self._link = link
-        self._call_seconds = call_seconds
+        self._tool_seconds = tool_seconds
         self._max_line = max_line
-        self._dialogs = _Asking(self._send)
+        self._lines = LineWriter(writer, max_line)
+        self._send = self._lines.send
+        self._dialogs = Asking(self._send)
         self._slots = asyncio.Semaphore(MAX_EVENTS)
         self._events: set[asyncio.Task[None]] = set()
         self._calls: dict[int, asyncio.Task[None]] = {}
@@ -147,8 +149,8 @@ class Channel:
 
     async def _listen(self) -> None:
         try:
-            async for line in _lines(self._reader, self._max_line):
-                await self._take(_parsed(line))
+            async for line in lines_of(self._reader, self._max_line):
+                await self._take(parsed(line))
         except OSError:
             pass  # the agent was killed
 
@@ -163,9 +165,9 @@ class Channel:
                 await self._slots.acquire()
                 self._spawn(self._events, self._event(number, event, payload))
             case {"id": int(number), "tool": str(name), "arguments": dict(arguments)}:
-                self._call(number, name, self._use_tool(name, arguments))
+                self._call(number, partial(self._use_tool, name, arguments))
             case {"id": int(number), "command": str(name), "arguments": str(text)}:
-                self._call(number, name, self._run_command(name, text))
+                self._call(number, partial(self._run_command, name, text))
             case _:
                 raise Nonsense("a line is no message")
 
@@ -185,53 +187,36 @@ class Channel:
 
     # -- tools and commands ----------------------------------------------------------------------
 
-    def _call(self, number: int, name: str, work: Coroutine[Any, Any, str]) -> None:
+    def _call(self, number: int, work: Callable[[], Awaitable[str]]) -> None:
         if len(self._calls) < MAX_CALLS and number not in self._calls:
-            task = self._calls[number] = asyncio.create_task(
-                _quietly(self._answer(number, name, work))
-            )
+            self._calls[number] = task = asyncio.create_task(self._answer(number, work))
             task.add_done_callback(lambda _: self._calls.pop(number))
         else:
-            work.close()
             self._send({"id": number, "error": "Too much at once; try again in a moment."})
 
-    async def _answer(self, number: int, name: str, work: Awaitable[str]) -> None:
-        name = clean(name)
-        try:
-            async with asyncio.timeout(self._call_seconds):
-                done = await attempt_await(work)
-        except TimeoutError:
-            error = f"{name} took more than {self._call_seconds:g} s and was given up."
-            self._send({"id": number, "error": error})
-            return
-        if isinstance(done.error, UsageError):
-            self._send({"id": number, "error": clean(str(done.error))})
-        elif isinstance(done.result, str):
-            text = clean(done.result)
-            warns = text.startswith(WARNING_SIGN)
+    async def _answer(self, number: int, work: Callable[[], Awaitable[str]]) -> None:
+        done = await attempt_await(work())
+        if isinstance(done.result, str):
+            text = done.result
+            warns = isinstance(text, Failure) or text.startswith(WARNING_SIGN)
             level = NoticeLevel.WARNING if warns else NoticeLevel.INFO
             self._send({"id": number, "text": text, "level": level.value})
         else:
-            # An exception's own text may hold what must not be shown.
-            fault = type(done.result if done.error is None else done.error).__name__
-            _LOG.warning("%s failed: %s", name, fault)
-            error = f"{name} failed ({fault}); see `cognee-hooks doctor`."
-            self._send({"id": number, "error": error})
-        await self._show()
+            known = isinstance(done.error, CallFailed)
+            self._send({"id": number, "error": str(done.error) if known else BROKEN})
+        await attempt_await(self._show())
 
     async def _use_tool(self, name: str, arguments: Mapping[str, Any]) -> str:
         host = await self._host()
-        tool = host.registered.tools.get(name) if host is not None else None
-        if tool is None:
-            raise UsageError(f"There is no tool {name} in this session.")
-        return await tool.run(arguments)
+        if host is None:
+            raise CallFailed(f"There is no tool {clean(name)} in this session.")
+        return await use_tool(host, name, arguments, Deadline.after(self._tool_seconds))
 
     async def _run_command(self, name: str, text: str) -> str:
         host = await self._host()
-        command = commands_of(host).get(name) if host is not None else None
-        if command is None:
-            raise UsageError(f"There is no command {name} in this session.")
-        return await command.run(text)
+        if host is None:
+            raise CallFailed(f"There is no command {clean(name)} in this session.")
+        return await run_command(host, name, text, Deadline.after(COMMAND_SECONDS))
 
     # -- what the agent gets ---------------------------------------------------------------------
 
@@ -243,12 +228,7 @@ class Channel:
         hello: dict[str, Any] = {"version": VERSION, "tools": [], "commands": [], "status": ""}
         if host is not None:
             self._status = hello["status"] = await host.status_line()
-            tools = [
-                {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-                for tool in host.registered.tools.values()
-            ]
-            # A schema that a plugin built from objects of its own must not cost the other tools.
-            hello["tools"] = [each for each in tools if attempt(json.dumps, each).error is None]
+            hello["tools"] = tools_of(host)
             hello["commands"] = [
                 {"name": name, "help": clean(command.help)}
                 for name, command in commands_of(host).items()
@@ -306,22 +286,8 @@ class Channel:
             self._look_again(WAITING_SECONDS)
 
     def _tell(self, notice: Notice, *, screen: bool = False) -> None:
-        shown = {"text": clean(notice.text), "level": notice.level.value, "screen": screen}
-        self._send({"notice": shown})
-
-    def _send(self, message: Mapping[str, Any]) -> bool:
-        """Send a message; tells whether the agent may still get it."""
-        if self._writer.is_closing():
-            return False
-        if self._writer.transport.get_write_buffer_size() > self._max_line:
-            _LOG.warning("a channel was closed: the agent does not read")
-            self._writer.transport.abort()
-            return False
-        line = json.dumps(message)
-        if len(line) > self._max_line:
-            line = json.dumps({"id": message.get("id"), "error": "The answer is too long."})
-        self._writer.write(line.encode() + b"\n")
-        return True
+        shown = {"text": clean(notice.text), "level": notice.level.value}
+        self._send({"notice": {**shown, "screen": True} if screen else shown})
 
     # -- life ------------------------------------------------------------------------------------
 
@@ -340,93 +306,8 @@ class Channel:
         self._writer.close()
 
 
-class _Asking:
-    """Asks the person through the agent.
-
-    Args:
-        send: Sends a message; tells whether it may arrive.
-    """
-
-    def __init__(self, send: Callable[[Mapping[str, Any]], bool]) -> None:
-        self._send = send
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._asked = 0
-
-    async def confirm(self, title: str, text: str, deadline: Deadline) -> bool:
-        """Ask a yes-or-no question."""
-        question = {"kind": "confirm", "title": clean(title), "text": clean(text)}
-        return await self._ask(question, deadline) is True
-
-    async def select(self, title: str, options: Sequence[str], deadline: Deadline) -> str | None:
-        """Let the person choose."""
-        shown = [clean(each) for each in options]
-        question = {"kind": "select", "title": clean(title), "options": shown}
-        chosen = await self._ask(question, deadline)
-        return options[shown.index(chosen)] if chosen in shown else None
-
-    def settle(self, ask: int, value: Any) -> None:
-        """Take an answer; one that nobody waits for is passed over."""
-        future = self._waiting.pop(ask, None)
-        if future is not None and not future.done():
-            future.set_result(value)
-
-    def close(self) -> None:
-        """Answer whatever is open with silence."""
-        for ask in list(self._waiting):
-            self.settle(ask, None)
-
-    async def _ask(self, question: Mapping[str, Any], deadline: Deadline) -> Any:
-        self._asked += 1
-        ask = self._asked
-        future = asyncio.get_running_loop().create_future()
-        self._waiting[ask] = future
-        try:
-            seconds = deadline.remaining()
-            if not self._send({"ask": ask, **question, "seconds": round(seconds, 1)}):
-                return None
-            async with asyncio.timeout(seconds):
-                return await future
-        except TimeoutError:
-            return None
-        finally:
-            self._waiting.pop(ask, None)
-
-
 async def _quietly(work: Awaitable[Any]) -> None:
     await attempt_await(work)
-
-
-async def _lines(reader: asyncio.StreamReader, limit: int) -> AsyncIterator[bytes]:
-    """Yield lines, without their ends; an unfinished one at the end is dropped.
-
-    Raises:
-        Nonsense: A line is longer than the limit.
-    """
-    held = bytearray()
-    while chunk := await reader.read(_CHUNK):
-        *ended, rest = chunk.split(b"\n")
-        for part in ended:
-            held += part
-            _check(held, limit)
-            yield bytes(held)
-            held.clear()
-        held += rest
-        _check(held, limit)
-
-
-def _check(line: bytearray, limit: int) -> None:
-    if len(line) > limit:
-        raise Nonsense("a line is too long")
-
-
-def _parsed(line: bytes) -> Mapping[str, Any]:
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Nonsense("a line is no JSON") from error
-    if not isinstance(message, dict):
-        raise Nonsense("a line is no JSON object")
-    return message
 
 
 def _document(answer: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -14,16 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cognee_hooks import hookimpl
-from cognee_hooks.core_commands import offered
 from cognee_hooks.daemon import channel as module
 from cognee_hooks.daemon.channel import Channel
+from cognee_hooks.daemon.connection import ConnectionNews
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dialogs import NoDialogs
 from cognee_hooks.errors import UsageError
 from cognee_hooks.events import ServerStateChanged
 from cognee_hooks.host import Host
-from cognee_hooks.results import Command, Tool
+from cognee_hooks.results import Command, Failure, Tool
 from tests.support.scripted import ScriptedClient
 from tests.support.waiting import PATIENCE, turns
 
@@ -170,6 +171,13 @@ class Peer:
             return True
 
 
+class NoNews:
+    """Says nothing of the connection; what it says is tested apart."""
+
+    def take(self, host: Host) -> None:
+        return None
+
+
 class Talk:
     """A channel being served, and its peer."""
 
@@ -214,7 +222,8 @@ async def talk(isolated_environment, monkeypatch) -> AsyncIterator[Talk]:
     )
     await host.start()
     monkeypatch.setattr(module, "GREET_SECONDS", PATIENCE)
-    async with Talk(Session(host), made[0], call_seconds=SECONDS) as talking:
+    monkeypatch.setattr(module, "ConnectionNews", NoNews)
+    async with Talk(Session(host), made[0], tool_seconds=SECONDS) as talking:
         yield talking
     await host.close(Deadline.after(PATIENCE))
 
@@ -239,7 +248,9 @@ def test_a_greeting_says_what_the_plugins_offer(greeted: Talk):
     }
     # A schema that is no JSON costs that tool alone.
     assert len(hello["tools"]) == 6
-    assert hello["commands"] == [
+    own, others = hello["commands"][:2], hello["commands"][2:]
+    assert [each["name"] for each in own] == ["cognee", "cognee-doctor"]
+    assert others == [
         {"name": "cognee-ask", "help": "Asks."},
         {"name": "cognee-choose", "help": "Lets choose."},
     ]
@@ -276,12 +287,6 @@ async def test_without_a_host_the_greeting_is_empty_and_events_are_still_taken()
         assert error == "There is no tool cognee_echo in this session."
         error = (await talk.peer.ask(id=3, command="cognee-ask", arguments=""))["error"]
         assert error == "There is no command cognee-ask in this session."
-
-
-def test_commands_are_offered_under_names_that_are_clearly_ours():
-    assert offered("search") == "cognee-search"
-    assert offered("cognee-search") == "cognee-search"
-    assert offered("cognee") == "cognee"
 
 
 # -- events ----------------------------------------------------------------------------------------
@@ -370,6 +375,14 @@ async def test_what_plugins_say_is_shown_after_an_event(greeted: Talk):
     assert notice == {"text": "The server is away.", "level": "warning"}
 
 
+async def test_news_of_the_connection_are_for_the_screen(greeted: Talk):
+    greeted.channel._news = ConnectionNews()
+    await greeted.session.host.services.health.wait_ready(Deadline.after(SECONDS))
+    greeted.peer.send(id=1, event="x", payload={})
+    notice = (await greeted.peer.receive("notice"))["notice"]
+    assert notice == {"text": "Cognee Memory Connected", "level": "info", "screen": True}
+
+
 async def test_the_status_is_looked_at_again_while_entries_wait(greeted: Talk, monkeypatch):
     monkeypatch.setattr(module, "WAITING_SECONDS", 0.05)
     monkeypatch.setattr(module, "SETTLE_SECONDS", 0.01)
@@ -407,7 +420,34 @@ async def test_what_plugins_say_when_the_servers_state_changes_is_shown(greeted:
 
 async def test_a_tool_answers_with_clean_text(greeted: Talk):
     answer = await greeted.peer.ask(id=1, tool="cognee_echo", arguments={"text": "blue"})
-    assert answer == {"id": 1, "text": "blue\nred"}
+    assert answer == {"id": 1, "text": "blue\nred", "level": "info"}
+
+
+@pytest.mark.parametrize("text", ["⚠ Not found.", Failure("Not found.")])
+async def test_what_did_not_work_is_told_as_a_warning(greeted: Talk, text: str):
+    async def run(_: str) -> str:
+        return text
+
+    command = Command(name="look", help="Looks.", run=run)
+    greeted.session.host.registered.commands["look"] = command
+    answer = await greeted.peer.ask(id=1, command="cognee-look", arguments="")
+    assert answer == {"id": 1, "text": str(text), "level": "warning"}
+
+
+async def test_the_core_has_commands_of_its_own(greeted: Talk):
+    answer = await greeted.peer.ask(id=1, command="cognee", arguments="")
+    assert answer["text"].startswith("Cognee Memory — connected\nMode: ")
+    answer = await greeted.peer.ask(id=2, command="cognee-doctor", arguments="")
+    assert "Cognee Doctor — " in answer["text"]
+
+
+async def test_a_call_that_is_cancelled_ends_and_is_not_answered(greeted: Talk):
+    greeted.peer.send(id=1, tool="cognee_slow", arguments={})
+    greeted.peer.send(cancel=99)
+    greeted.peer.send(cancel=1)
+    answer = await greeted.peer.ask(id=2, tool="cognee_echo", arguments={"text": "blue"})
+    assert answer["id"] == 2
+    assert 1 not in greeted.channel._calls
 
 
 @pytest.mark.parametrize(
@@ -427,9 +467,9 @@ async def test_a_tool_that_fails_says_so_in_a_sentence(greeted: Talk, tool: str,
 
 
 async def test_a_tool_that_takes_too_long_is_given_up(greeted: Talk):
-    greeted.channel._call_seconds = 0.5
+    greeted.channel._tool_seconds = 0.5
     answer = await greeted.peer.ask(id=1, tool="cognee_slow", arguments={})
-    assert answer == {"id": 1, "error": "cognee_slow took more than 0.5 s and was given up."}
+    assert re.fullmatch(r"cognee_slow took more than 0\.\d+ s and was given up\.", answer["error"])
 
 
 async def test_tools_run_beside_events(greeted: Talk):
@@ -455,7 +495,7 @@ async def test_too_many_calls_at_once_are_refused(greeted: Talk):
 
 
 async def test_a_very_long_answer_becomes_an_error(talk: Talk):
-    talk.channel._max_line = 2000
+    talk.channel._lines._max_line = 2000
     await talk.peer.receive()
     call = {"id": 1, "tool": "cognee_echo", "arguments": {"text": "é" * 500}}
     talk.peer.writer.write(json.dumps(call, ensure_ascii=False).encode() + b"\n")
@@ -471,7 +511,7 @@ async def test_a_very_long_answer_becomes_an_error(talk: Talk):
     [({"value": True}, True), ({"value": False}, False), ({}, False), ({"value": "yes"}, False)],
 )
 async def test_a_command_can_ask_for_a_yes(greeted: Talk, reply: dict[str, Any], sure: bool):
-    greeted.channel._call_seconds = 2 * SECONDS
+    greeted.channel._tool_seconds = 2 * SECONDS
     greeted.peer.send(id=1, command="cognee-ask", arguments="40")
     question = await greeted.peer.receive("ask")
     seconds = question.pop("seconds")
@@ -574,7 +614,7 @@ async def test_lines_end_at_line_feeds_only_and_may_come_in_pieces(greeted: Talk
 
 async def test_a_peer_that_does_not_read_is_left(talk: Talk):
     await talk.peer.receive()
-    talk.channel._max_line = 100_000
+    talk.channel._lines._max_line = 100_000
     talk.peer.reader._transport.pause_reading()
     for number in range(1, 41):
         talk.peer.send(id=number, tool="cognee_echo", arguments={"text": "x" * 50_000})
