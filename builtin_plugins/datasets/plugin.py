@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.datasets import listing
 from cognee_hooks import PluginContext, federation, hookimpl
-from cognee_hooks.errors import ServerFailure, UsageError
+from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.results import CheckResult, CheckStatus, Command, StatusRow
 from cognee_hooks.services.statefile import finite
 
@@ -103,6 +103,11 @@ class DatasetsPlugin:
             return await self._made.command(text)
         except UsageError as error:
             return f"⚠ {error}"
+        except RedactionFailed:
+            return (
+                "⚠ The dataset's name could not be made safe to leave this machine, so none was "
+                "made; see `cognee-hooks doctor`."
+            )
         except ServerFailure as failure:
             self._context.services.health.note(failure)
             return failed(failure)

@@ -84,7 +84,9 @@ class Switching:
         """Return what leads to a dataset, which is made only if that is wanted.
 
         Raises:
-            UsageError: There is none, there are several, or it is for reading only.
+            UsageError: There is none, there are several, it is for reading only, or a new name
+                would give a secret away.
+            RedactionFailed: Whether a new name may leave cannot be found out.
             ServerFailure: It cannot be made.
         """
         found = catalogue.find(target)
@@ -99,6 +101,7 @@ class Switching:
         if canonical_uuid(target) or not (create or await self._wanted(target)):
             raise UsageError(listing.unknown(target, catalogue))
         name = safe_dataset_name(target)
+        await self._context.redact_name(name, "the dataset's name")
         client = self._context.services.client
         made = await client.ensure_dataset(name, Deadline.after(LIST_SECONDS, self._context.clock))
         return made.name

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
     from cognee_hooks.services.documents import Document
 
+NOT_REMEMBERED = ("credentials",)
+"""Files that are denied here only: on a command line it is a common word."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Upload:
@@ -61,7 +64,7 @@ class Remembering:
         self._settings = settings
         self._routes = context.services.client.documents
         self._pipelines = context.services.client.pipelines
-        self._denied = DeniedPaths(settings.deny_paths)
+        self._denied = DeniedPaths((*settings.deny_paths, *NOT_REMEMBERED))
         services = context.services
         self._origins = Origins(
             services.paths.state_dir / "remembered-files.json", services.mode.url

@@ -80,7 +80,9 @@ async def writable(context: PluginContext, given: str, *, create: bool) -> Targe
         create: Whether to make a dataset of that name without asking.
 
     Raises:
-        UsageError: It is not there and nobody wants it made, or several have the name.
+        UsageError: It is not there and nobody wants it made, or its name would give a secret away,
+            or several have the name.
+        RedactionFailed: Whether a new name may leave cannot be found out.
         ServerFailure: It cannot be found out.
     """
     if given in {"", context.session.dataset}:
@@ -89,9 +91,10 @@ async def writable(context: PluginContext, given: str, *, create: bool) -> Targe
     found = catalogue.find(given)
     if found:
         return target_of(catalogue, one_of(catalogue, given))
-    if canonical_uuid(given) or not (create or await _wanted(context, given)):
-        raise UsageError(texts.unknown(given, catalogue.names) + texts.HOW_TO_CREATE)
     name = safe_dataset_name(given)
+    if canonical_uuid(given) or not (create or await _wanted(context, name)):
+        raise UsageError(texts.unknown(given, catalogue.names) + texts.HOW_TO_CREATE)
+    await context.redact_name(name, "the dataset's name")
     return Target(DatasetRef(name=name), name)
 
 

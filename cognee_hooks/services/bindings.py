@@ -101,20 +101,15 @@ class Bindings:
         before = own.read()
         try:
             own.write(record)
-            if conversation and self.of(conversation) != new:
-                raise OSError("the switch could not be read back")
+            _must(not conversation or self.of(conversation) == new)
             if lasting:
-                self._save_default(record)
+                write_json(self.path, record)
+                _must(self.default() == new.dataset)
         except OSError:
             # Or the conversation would go on with the other dataset when it is resumed.
             with suppress(OSError):
                 own.write(before)
             raise
-
-    def _save_default(self, record: Mapping[str, Any]) -> None:
-        write_json(self.path, record)
-        if self.default() != record["dataset"]:
-            raise OSError("the switch could not be read back")
 
     def forget(self, *datasets: str) -> None:
         """Begin new conversations as if nobody had switched to a dataset that is gone.
@@ -144,3 +139,8 @@ class Bindings:
             dataset=canonical_uuid(dataset) or safe_dataset_name(dataset),
             session_id=safe_session_id(session_id),
         )
+
+
+def _must(be_kept: bool) -> None:
+    if not be_kept:
+        raise OSError("the switch could not be read back")

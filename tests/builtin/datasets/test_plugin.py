@@ -10,7 +10,7 @@ import pytest
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine
-from cognee_hooks.errors import FailureKind
+from cognee_hooks.errors import FailureKind, RedactionFailed
 from cognee_hooks.events import PostToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from tests.support.asking import Asking
@@ -183,6 +183,20 @@ async def test_w14_a_dataset_is_made_when_that_is_wanted(start, client, asked):
     assert told.startswith("Switched to dataset 'my team' (session pi_s1__2).")
     assert host.session.dataset == "my-team"
     assert bool(host.dialogs.asked) == asked
+
+
+async def test_a_dataset_whose_name_is_a_secret_is_not_made(start, client, monkeypatch):
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    host = start()
+    assert "looks like a secret" in await run(host, f"{token} --create")
+
+    async def fails(*_, **__):
+        raise RedactionFailed("custom", "ValueError")
+
+    monkeypatch.setattr(host, "redact", fails)
+    assert "could not be made safe" in await run(host, "new --create")
+    assert [each for each in client.unsent if each.method == "POST"] == []
+    assert token not in str(client.unsent)
 
 
 @pytest.mark.parametrize("text", ["--force", "--create", "other --nonsense"])

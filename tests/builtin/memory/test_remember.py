@@ -154,6 +154,16 @@ async def test_w14_a_dataset_is_made_when_that_is_wanted(session, way):
     assert bool(session.person.asked) == (way == "yes")
 
 
+async def test_a_dataset_whose_name_is_a_secret_is_not_made(start, client):
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    session = start(client)
+    told = await session.tool("remember", content="x", dataset=token, create=True)
+    assert "looks like a secret" in told
+    session.person.says = True
+    assert "looks like a secret" in await session.tool("remember", content="x", dataset=token)
+    assert token not in str(client.unsent)
+
+
 async def test_w11_a_name_that_several_datasets_have_is_refused(start, client):
     client.scripts["/api/v1/datasets"] = lambda _: [
         {"id": FIRST, "name": "dup", "ownerId": ACCOUNT},
@@ -359,6 +369,10 @@ async def test_text_beside_a_file_is_said_not_to_be_remembered(scripted):
         "vault.p12",
         ".git-credentials",
         "secrets.yaml",
+        "config/credentials",
+        "~/.cargo/credentials",
+        "prod.tfstate",
+        "~/.config/gh/hosts.yml",
     ],
 )
 async def test_vector_81_and_w24_files_with_secrets_are_refused_unseen(start, client, path):
