@@ -114,6 +114,22 @@ def read_yaml(path: Path | None, label: str, environ: Mapping[str, str] | None) 
     return ConfigFile(label, path, values, tuple(problems), exposed)
 
 
+def load_mapping(text: str) -> dict[str, Any] | None:
+    """Return what a YAML text says; None where it is not valid, or no names with values."""
+    value, problem = _loaded(Path("the text"), text, [])
+    return None if problem else value
+
+
+def compose(text: str) -> Any:
+    """Return a YAML text as nodes, which know where they stand; None for an empty one.
+
+    Only for text that `load_mapping` reads.
+    """
+    import yaml
+
+    return yaml.compose(text, Loader=yaml.SafeLoader)
+
+
 def _readable_by_others(path: Path) -> bool:
     try:
         return bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))

@@ -26,6 +26,9 @@ from cognee_hooks.guard import Attempt, Worker, attempt, attempt_await
 from cognee_hooks.markers import Kind, Policy
 from cognee_hooks.outcomes import Called, Outcome, usable, usable_value, value_of
 
+Observer = Callable[[str, tuple[str, ...], Called], None]
+"""Told after each call: the hook, the plugins that wrapped it, and what it came to."""
+
 GRACE = 0.05
 """Seconds that a cancelled implementation gets to clean up before it is left behind."""
 SLOW = 0.005
@@ -57,6 +60,9 @@ class Dispatcher:
             thread of their own, one a plugin, so that one which hangs can be left behind.
         budgets: Seconds by hook name where a setting overrides the policy.
         clock: Monotonic seconds.
+
+    Attributes:
+        observe: Whoever wants to be told of each call; must not raise.
     """
 
     def __init__(
@@ -75,6 +81,7 @@ class Dispatcher:
         self._inline = inline
         self._budgets = budgets or {}
         self._clock = clock
+        self.observe: Observer | None = None
         self._workers: dict[str, Worker] = {}
         self._abandoned: set[asyncio.Task[Outcome]] = set()
 
@@ -127,7 +134,7 @@ class Dispatcher:
             seconds = max(limit.remaining(), GRACE)
             closing = await self._half(wrapper, seconds, partial(_close, generator, value))
             value = self._accepted(wrapper, closing, value)
-        return Called(value, tuple(outcomes))
+        return self._done(hook, wrappers, Called(value, tuple(outcomes)))
 
     async def _until_answered(self, calls: Sequence[_Call], limit: Deadline) -> list[Outcome]:
         """Ask one after the other; one that hangs leaves time for the next and for the core."""
@@ -240,7 +247,7 @@ class Dispatcher:
         for wrapper, generator in reversed(opened):
             closing = self._half_blocking(wrapper, partial(_close, generator, value))
             value = self._accepted(wrapper, closing, value)
-        return Called(value, tuple(outcomes))
+        return self._done(hook, wrappers, Called(value, tuple(outcomes)))
 
     def _half_blocking(self, call: _Call, function: Callable[[], Any]) -> Any:
         done = self._attempt_blocking(call, function)
@@ -305,6 +312,11 @@ class Dispatcher:
         return Outcome(call.plugin, fault=FaultType.TIMEOUT)
 
     # -- small things ----------------------------------------------------------------------------
+
+    def _done(self, hook: str, wrappers: Sequence[_Call], called: Called) -> Called:
+        if self.observe is not None:
+            self.observe(hook, tuple(wrapper.plugin for wrapper in wrappers), called)
+        return called
 
     def _abandon(self, tasks: Sequence[asyncio.Task[Outcome]] | set[asyncio.Task[Outcome]]) -> None:
         for task in tasks:

@@ -139,14 +139,24 @@ class Selector:
 
     def _names(self, file: ConfigFile, key: str) -> tuple[str, ...]:
         value: Any = file.plugins.get(key)
-        if isinstance(value, str):
-            return split(value)
-        if isinstance(value, list) and all(isinstance(each, str) for each in value):
-            return tuple(each.strip() for each in value if each.strip())
-        if value is not None:
+        if value is not None and not _is_list_of_names(value):
             message = f"plugins.{key} must be a list of names; it is not used."
             self.report(f"plugins.{key}", file.label, message)
-        return ()
+        return names_of(value)
+
+
+def names_of(value: object) -> tuple[str, ...]:
+    """Return the names in a list, or in a text with commas; none where it is neither."""
+    if isinstance(value, str):
+        return split(value)
+    names = value if isinstance(value, list) and _is_list_of_names(value) else []
+    return tuple(each.strip() for each in names if each.strip())
+
+
+def _is_list_of_names(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(each, str) for each in value)
+    )
 
 
 def split(text: str) -> tuple[str, ...]:

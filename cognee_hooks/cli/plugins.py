@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from cognee_hooks.cli import plugin_switch, plugin_trace
 from cognee_hooks.cli.common import (
     add_host_options,
     add_json_option,
@@ -23,10 +24,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
     parser.add_argument("--all", action="store_true", help="also those that are not active")
     parser.add_argument("--hook", metavar="HOOK", help="only those that implement this hook")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+    plugin_switch.configure(actions)
+    plugin_trace.configure(actions)
 
 
 def run(options: argparse.Namespace) -> int:
-    """List plugins."""
+    """List plugins, switch one on or off, or trace an event through them."""
+    if options.action in plugin_switch.ACTIONS:
+        return plugin_switch.run(options)
+    if options.action == plugin_trace.ACTION:
+        return plugin_trace.run(options)
+    return _list(options)
+
+
+def _list(options: argparse.Namespace) -> int:
     host = make_host(options.agent, options.plugins)
     records = [
         record

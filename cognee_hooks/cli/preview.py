@@ -5,17 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cognee_hooks.agents import session_id_of
-from cognee_hooks.cli.common import (
-    add_host_options,
-    add_json_option,
-    make_host,
-    print_json,
-)
+from cognee_hooks.cli.common import add_host_options, add_json_option, print_json
+from cognee_hooks.cli.rehearsal import BUDGET_SECONDS, rehearsal
 from cognee_hooks.cli.run import agent_of
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
@@ -25,9 +19,7 @@ from cognee_hooks.events import Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from cognee_hooks.injection import clean
 from cognee_hooks.results import Agent
-from cognee_hooks.services.process import current_environ
 
-BUDGET_SECONDS = 10.0
 SAMPLE_PROMPT = "(the prompt that this answer belongs to)"
 _DEPTH = 32
 
@@ -46,16 +38,7 @@ def run(options: argparse.Namespace) -> int:
     payload = read_payload(sys.stdin, Deadline.after(BUDGET_SECONDS))
     if payload is None:
         raise UsageError("preview reads one JSON object from standard input, and there was none")
-    client = DryRunClient()
-    with tempfile.TemporaryDirectory(prefix="cognee-hooks-preview-") as folder:
-        host = make_host(
-            options.agent,
-            options.plugins,
-            environ={**current_environ(), **_state_in(folder)},
-            session_id=session_id_of(agent, payload),
-            cwd=agent.origin(payload).cwd or None,
-            client=client,
-        )
+    with rehearsal(options, agent, payload) as (host, client):
         asyncio.run(_play(host, client, agent, options.event, payload))
         report = _report(host, client, payload)
     if options.json:
@@ -63,15 +46,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(report)
     return 0
-
-
-def _state_in(folder: str) -> dict[str, str]:
-    """Keep a look from changing what the real session knows: prompts, counters, breaker."""
-    return {
-        "COGNEE_HOOKS_STATE_DIR": folder,
-        "COGNEE_PI_STATE_DIR": folder,
-        "COGNEE_BREAKER_FILE": f"{folder}/breaker.json",
-    }
 
 
 async def _play(

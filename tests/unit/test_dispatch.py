@@ -555,3 +555,28 @@ def test_without_a_loop_built_ins_run_in_place_and_the_first_answer_counts(make)
     dispatcher, _ = make({"inline": inline}, a=plugin(registered=note))
     assert dispatcher.call_blocking("registered").value == [4]
     assert idents == [threading.get_ident()]
+
+
+# -- who looks on --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_an_observer_is_told_of_each_call_with_its_wrappers_and_outcomes(make, blocking):
+    def around(deadline: Deadline) -> Any:
+        return (yield)
+
+    def registering() -> Any:
+        return (yield)
+
+    dispatcher, _ = make(
+        plain=plugin(gathered=lambda: 1, registered=lambda: 1),
+        around=plugin(
+            gathered=hookimpl(wrapper=True)(around), registered=hookimpl(wrapper=True)(registering)
+        ),
+    )
+    seen: list[Any] = []
+    dispatcher.observe = lambda *call: seen.append(call)
+    hook = "registered" if blocking else "gathered"
+    called = dispatcher.call_blocking(hook) if blocking else await dispatcher.call(hook)
+    assert seen == [(hook, ("around",), called)]
+    assert [each.plugin for each in called.outcomes] == ["plain"]
