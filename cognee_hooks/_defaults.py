@@ -19,6 +19,7 @@ BUILT_INS: dict[str, str] = {
     "recall": "builtin_plugins.recall.plugin:RecallPlugin",
     "statusline": "builtin_plugins.statusline.plugin:StatuslinePlugin",
     "sync": "builtin_plugins.sync.plugin:SyncPlugin",
+    "updates": "builtin_plugins.updates.plugin:UpdatesPlugin",
 }
 """Where to load each built-in from, by plugin name."""
 

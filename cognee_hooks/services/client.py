@@ -156,6 +156,27 @@ class CogneeClient(ServerApi):
             self._chain.server_ready()
         return found
 
+    async def look_up(
+        self, path: str, deadline: Deadline, *, accept: str, max_bytes: int
+    ) -> Answer:
+        """Read something that needs no key, such as a page of a package index.
+
+        Args:
+            path: Path below the base URL, already quoted.
+            deadline: When to give up.
+            accept: Media type to ask for.
+            max_bytes: Bytes of body that are read.
+
+        Returns:
+            Whatever is answered.
+
+        Raises:
+            ServerFailure: No complete answer came.
+        """
+        headers = {"Accept": accept}
+        call = Call(method="GET", path=path, headers=headers, limit=max_bytes)
+        return await self._exchange(call, deadline)
+
     # -- keys --------------------------------------------------------------------------------------
 
     async def _addressed(

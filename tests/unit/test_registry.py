@@ -34,6 +34,7 @@ BUILT_INS = {
     "recall",
     "statusline",
     "sync",
+    "updates",
 }
 
 

@@ -1,0 +1,1 @@
+"""Says when there is a newer release of cognee-hooks, where the person wants to be told."""
