@@ -1,9 +1,10 @@
-"""``cognee-hooks doctor``."""
+"""``cognee-hooks doctor``: what is wrong, whether faults are survived, what to send to support."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from pathlib import Path
 
 from cognee_hooks.cli.agent_checks import check_agent
@@ -15,37 +16,50 @@ from cognee_hooks.cli.common import (
     print_table,
 )
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.doctor import examine, worst
+from cognee_hooks.doctor import Finding, Masker, findings, worst
 from cognee_hooks.host import Host
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.process import current_environ
 
 BUDGET_SECONDS = 10.0
+_CLOSING_SECONDS = 1.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_host_options(parser)
     add_json_option(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--drill",
+        action="store_true",
+        help="play faults against a throw-away server, with your settings and plugins (30 s)",
+    )
+    what.add_argument(
+        "--bundle",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="write what support needs into FILE, a .tar.gz without secrets",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check the installation; exit code 1 where a check failed."""
-    host = make_host(options.agent, options.plugins)
-    rows = asyncio.run(_examine(host))
-    rows += check_agent(options.agent, current_environ(), Path.cwd())
+    """Check the installation.
+
+    Returns:
+        1 where a check failed. Warnings are no failure: memory works, if not as well as it could.
+    """
+    if options.drill:
+        return _drill(options)
+    found = look(options.agent, options.plugins)
+    if options.bundle is not None:
+        from cognee_hooks.cli.bundle import write_bundle
+
+        return write_bundle(options, found)
+    rows = [each.row for each in found]
     if options.json:
-        print_json(
-            [
-                {
-                    "name": row.name,
-                    "status": row.status.value,
-                    "detail": row.detail,
-                    "remedy": row.remedy,
-                }
-                for row in rows
-            ]
-        )
+        print_json([as_json(row) for row in rows])
     else:
         print_table(
             ("check", "", "found", "what to do"),
@@ -54,8 +68,54 @@ def run(options: argparse.Namespace) -> int:
     return 1 if worst(rows) is CheckStatus.FAILED else 0
 
 
-async def _examine(host: Host) -> list[CheckResult]:
+def look(agent: str, plugins: list[str]) -> list[Finding]:
+    """Run all checks, those of the agent's side included.
+
+    Args:
+        agent: Its name.
+        plugins: Values of ``-p``.
+    """
     deadline = Deadline.after(BUDGET_SECONDS)
-    rows = await examine(host, deadline)
-    await host.close(deadline)
-    return rows
+    host = make_host(agent, plugins)
+    found = asyncio.run(_examine(host, deadline))
+    masker = Masker.of(host)
+    rows = check_agent(agent, current_environ(), Path.cwd(), deadline)
+    return [*found, *(Finding(masker.row(row)) for row in rows)]
+
+
+def as_json(row: CheckResult) -> dict[str, str]:
+    """Return a row as it stands in JSON."""
+    return {
+        "name": row.name,
+        "status": row.status.value,
+        "detail": row.detail,
+        "remedy": row.remedy,
+    }
+
+
+async def _examine(host: Host, deadline: Deadline) -> list[Finding]:
+    try:
+        return await findings(host, deadline)
+    finally:
+        await host.close(Deadline.after(_CLOSING_SECONDS))
+
+
+def _drill(options: argparse.Namespace) -> int:
+    # Needs packages that not everybody has; importing it says which.
+    from cognee_hooks.drill import Drill
+    from cognee_hooks.drill.run import SECONDS
+
+    def tell(name: str) -> None:
+        if not options.json and sys.stderr.isatty():
+            print(f"… {name}", file=sys.stderr)
+
+    drill = Drill(current_environ(), str(Path.cwd()), plugins=options.plugins, tell=tell)
+    rows = asyncio.run(drill.run(Deadline.after(SECONDS)))
+    if options.json:
+        print_json([row.as_json() for row in rows])
+    else:
+        print_table(
+            ("what goes wrong", "", "found", "this shows / what to do"),
+            [(row.name, row.status.value, row.detail, row.remedy or row.proves) for row in rows],
+        )
+    return 1 if any(row.status is CheckStatus.FAILED for row in rows) else 0

@@ -6,7 +6,7 @@ about the server stays as it is. Whatever hangs becomes a row of its own.
 
 from __future__ import annotations
 
-from cognee_hooks.doctor.examine import examine
-from cognee_hooks.doctor.rows import worst
+from cognee_hooks.doctor.examine import examine, findings
+from cognee_hooks.doctor.rows import Finding, Masker, worst
 
-__all__ = ["examine", "worst"]
+__all__ = ["Finding", "Masker", "examine", "findings", "worst"]

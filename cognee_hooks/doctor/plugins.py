@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cognee_hooks.doctor.rows import failed, ok, warning
+from cognee_hooks.doctor.rows import Finding, failed, ok, warning
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.faults import FaultType
 from cognee_hooks.registry import PluginState
@@ -22,9 +22,9 @@ SPARE_SECONDS = 0.2
 _SENTENCE = "A plain sentence without anything secret in it."
 
 
-async def checks(host: Host, deadline: Deadline) -> list[CheckResult]:
-    """Return all rows."""
-    return [await redaction(host), *_loaded(host), *await _own_checks(host, deadline)]
+async def checks(host: Host) -> list[CheckResult]:
+    """Return the core's rows about plugins."""
+    return [await redaction(host), *_loaded(host)]
 
 
 async def redaction(host: Host) -> CheckResult:
@@ -80,18 +80,16 @@ def _doubtful(detail: str) -> CheckResult:
     return warning("plugins", detail, "see `cognee-hooks plugins --all`")
 
 
-async def _own_checks(host: Host, deadline: Deadline) -> list[CheckResult]:
+async def own_checks(host: Host, deadline: Deadline) -> list[Finding]:
+    """Return what plugins say of themselves."""
     limit = deadline.within(max(0.0, deadline.remaining() - SPARE_SECONDS))
     called = await host.dispatcher.call("cognee_doctor_checks", deadline=limit)
-    rows: list[CheckResult] = []
+    found: list[Finding] = []
     for outcome in called.outcomes:
-        if outcome.fault:
-            rows.append(_fault(outcome))
-        elif isinstance(outcome.result, (list, tuple)):
-            rows.extend(outcome.result[:MAX_ROWS])
-        elif outcome.result is not None:
-            rows.append(outcome.result)
-    return rows
+        result = _fault(outcome) if outcome.fault else outcome.result
+        rows = result if isinstance(result, (list, tuple)) else () if result is None else (result,)
+        found += [Finding(row, outcome.plugin) for row in rows[:MAX_ROWS]]
+    return found
 
 
 def _fault(outcome: Outcome) -> CheckResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cognee_hooks.injection import one_line
@@ -20,6 +21,19 @@ MAX_TEXT = 600
 _MIN_SECRET = 6
 """Characters of the shortest value that is masked wherever it stands; shorter ones are words."""
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A row and whose it is.
+
+    Attributes:
+        row: The row.
+        plugin: The plugin that wrote it; "" for the core.
+    """
+
+    row: CheckResult
+    plugin: str = ""
 
 
 def ok(name: str, detail: str) -> CheckResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from cognee_hooks.daemon import thin_client
 from cognee_hooks.drill.script import Conversation, Entry
@@ -37,6 +37,10 @@ class DrillRow:
     proves: str
     remedy: str = ""
     seconds: float | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as it stands in JSON."""
+        return asdict(self) | {"status": self.status.value}
 
 
 @dataclass(slots=True)

@@ -291,6 +291,17 @@ def command_line(pid: int) -> str | None:
     return _ps(pid, "command=")
 
 
+def memory_of(pid: int) -> int | None:
+    """Return how much memory a process holds, in bytes; None where the system does not tell."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        pass
+    fields = (_ps(pid, "rss=") or "").split()
+    return int(fields[-1]) * 1024 if fields and fields[-1].isdigit() else None
+
+
 async def end(pid: int, started: str, grace: Deadline, limit: Deadline) -> bool:
     """End a process that leads a group of its own: ask it first, then end the whole group.
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from cognee_hooks.daemon import thin_client
 from cognee_hooks.install import INSTALLERS, engine
 from cognee_hooks.install.plan import Place
 from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.paths import Paths
 
 
@@ -79,10 +82,14 @@ def test_an_agent_that_cannot_be_set_up_is_said_to_be_none(environ, status):
 
 def test_it_says_whether_the_daemon_runs(environ, status):
     assert "does not run" in rows("pi", environ)["daemon"].detail
-    status |= {"pid": 7, "version": thin_client.VERSION, "sessions": [1, 2]}
+    began = time.time() - 7300
+    status |= {"pid": os.getpid(), "version": thin_client.VERSION, "sessions": [1, 2]}
     row = rows("pi", environ)["daemon"]
     assert row.status is CheckStatus.OK
-    assert row.detail == f"version {thin_client.VERSION}, process 7, 2 sessions"
+    assert row.detail == f"version {thin_client.VERSION}, process {os.getpid()}, 2 sessions"
+    status |= {"began": began}
+    assert "up 2 h, 2 sessions" in rows("pi", environ)["daemon"].detail
+    assert "MiB" in rows("pi", environ)["daemon memory"].detail
     status |= {"version": "0.0.1", "sessions": None}
     row = rows("pi", environ)["daemon"]
     assert row.status is CheckStatus.WARNING
@@ -91,6 +98,9 @@ def test_it_says_whether_the_daemon_runs(environ, status):
 
 def test_a_key_that_cannot_be_used_is_named(environ, status):
     key = Paths.of(environ, "daemon").key_file
+    assert "encryption" not in rows("pi", environ)
+    assert not key.exists(), "a look makes no key"
+    Sealer.of(key)
     assert "encryption" not in rows("pi", environ)
     key.chmod(0o666)
     row = rows("pi", environ)["encryption"]
