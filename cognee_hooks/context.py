@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ from cognee_hooks.caller import dialogs_of_caller, progress_of_caller
 from cognee_hooks.cause import next_key
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import ServerFailure, UsageError
 from cognee_hooks.faults import DropReason, NoticeLevel
 from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest
 
@@ -288,6 +289,25 @@ class PluginContext:
             count=count,
             seconds=seconds,
         )
+
+    @contextmanager
+    def sending(self, act: Act, what: str, content: str | bytes) -> Iterator[None]:
+        """Record in the ledger what a block sends, unless it surely did not leave.
+
+        Args:
+            act: What is done.
+            what: See `record`.
+            content: What is sent; only its size and a keyed hash are kept.
+        """
+        began, left = self.clock(), True
+        try:
+            yield
+        except ServerFailure as failure:
+            left = failure.sent
+            raise
+        finally:
+            if left:
+                self.record(act, what, content=content, seconds=self.clock() - began)
 
     def totals(self, session_id: str = "") -> Mapping[Act, int]:
         """Return how often each act was done in a session since it began, in all processes.

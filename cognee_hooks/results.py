@@ -140,6 +140,14 @@ class Act(StrEnum):
     """An anchor was made before the agent compacted its transcript."""
     SYNCED = "synced"
     """What the session holds was submitted to the graph."""
+    REMEMBERED = "remembered"
+    """A text or file was sent because somebody asked for it."""
+    INDEXED = "indexed"
+    """The server was told which repository to index."""
+    ASKED = "asked"
+    """Memory or the code graph was asked by the model or a person."""
+    FORGOTTEN = "forgotten"
+    """A person had something deleted at the server: a document, or a dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from builtin_plugins.code_lane.repository import Repository
 from builtin_plugins.code_lane.tree import fingerprint
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import ServerFailure
+from cognee_hooks.results import Act
 from cognee_hooks.services.git import Git
 from cognee_hooks.services.keys import is_loopback
 from cognee_hooks.services.pipelines import CODE_PIPELINE, PipelineState
@@ -117,9 +118,10 @@ class Indexer:
             before = await look_before(client, dataset_id, limit, context.now())
         started = context.now()
         try:
-            taken = await client.code.index(
-                spec, dataset=name, deadline=self._limit(self._seconds), vectors=vectors
-            )
+            with context.sending(Act.INDEXED, "url" if repository.remote else "path", spec.value):
+                taken = await client.code.index(
+                    spec, dataset=name, deadline=self._limit(self._seconds), vectors=vectors
+                )
         except ServerFailure as failure:
             if known is not None:
                 self._records.write(known.failed(str(failure), context.now()))

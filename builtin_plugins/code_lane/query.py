@@ -17,6 +17,7 @@ from builtin_plugins.code_lane.render import has_data, joined, payload_of, rende
 from builtin_plugins.code_lane.repository import canonical, dataset_name, is_remote, located
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure, UsageError
+from cognee_hooks.results import Act
 from cognee_hooks.services.answers import RecallItem
 from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.git import Git
@@ -81,7 +82,8 @@ class Asker:
         top_k = arguments.get("top_k")
         count = top_k if type(top_k) is int and 0 < top_k <= MAX_TOP_K else DEFAULT_TOP_K
         try:
-            return await self._found(question, target, count, deadline)
+            with self._context.sending(Act.ASKED, "code", question.subject):
+                return await self._found(question, target, count, deadline)
         except RedactionFailed:
             return texts.NOT_REDACTED
         except ServerFailure as failure:

@@ -12,7 +12,7 @@ from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.redaction import cut
-from cognee_hooks.results import Failure
+from cognee_hooks.results import Act, Failure
 from cognee_hooks.services.names import canonical_uuid
 
 if TYPE_CHECKING:
@@ -149,7 +149,9 @@ class Forgetting:
 
     async def _delete(self, scope: _Scope) -> str:
         limit = Deadline.after(DELETE_SECONDS, self._context.clock)
-        await self._routes.forget(scope.dataset.id, limit, data_id=scope.data_id)
+        what = "document" if scope.data_id else "dataset"
+        with self._context.sending(Act.FORGOTTEN, what, scope.data_id or scope.dataset.id):
+            await self._routes.forget(scope.dataset.id, limit, data_id=scope.data_id)
         if scope.data_id:
             return f"Deleted {scope.shown}."
         self._drop_records(scope.dataset)

@@ -17,6 +17,7 @@ from builtin_plugins.memory.targets import LIST_SECONDS, Target, catalogue_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.denied import DeniedPaths
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.pipelines import COGNIFY_PIPELINE
 
@@ -145,13 +146,14 @@ class Remembering:
                 "nothing sent."
             )
         try:
-            done = await self._routes.update(
-                upload.content,
-                file_name=upload.name,
-                data_id=stored.id,
-                dataset_id=dataset_id,
-                deadline=self._building(),
-            )
+            with self._context.sending(Act.REMEMBERED, "update", upload.content.value):
+                done = await self._routes.update(
+                    upload.content,
+                    file_name=upload.name,
+                    data_id=stored.id,
+                    dataset_id=dataset_id,
+                    deadline=self._building(),
+                )
         except ServerFailure as failure:
             if failure.kind is FailureKind.NOT_FOUND:
                 return ""
@@ -194,14 +196,16 @@ class Remembering:
         """Send a new document and wait for it; None where there is nothing to wait for."""
         target = upload.target
         before = await self._status(target)
-        done = await self._routes.remember(
-            upload.content,
-            file_name=upload.name,
-            dataset=DatasetRef(target.ref.name, target.id or target.ref.id),
-            deadline=self._submitting(),
-            node_set=upload.node_set,
-            background=self._settings.background,
-        )
+        what = "text" if file is None else "file"
+        with self._context.sending(Act.REMEMBERED, what, upload.content.value):
+            done = await self._routes.remember(
+                upload.content,
+                file_name=upload.name,
+                dataset=DatasetRef(target.ref.name, target.id or target.ref.id),
+                deadline=self._submitting(),
+                node_set=upload.node_set,
+                background=self._settings.background,
+            )
         dataset_id = done.dataset_id or target.id
         if not dataset_id:
             return None

@@ -15,6 +15,7 @@ from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.framing import DATA_NOTE, harmless
 from cognee_hooks.injection import one_line
 from cognee_hooks.redaction import cut
+from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.passages import memory_in
 
@@ -72,7 +73,8 @@ class Searching:
         where, note = await self._where(query.dataset)
         limit = Deadline.after(self._context.core.request_timeout_ms / 1000, self._context.clock)
         asked = [self._ask(each, words, query, limit) for each in where]
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        with self._context.sending(Act.ASKED, "memory", words.value):
+            answers = await asyncio.gather(*asked, return_exceptions=True)
         failures = [each for each in answers if isinstance(each, BaseException)]
         found = [line for each in answers if isinstance(each, list) for line in each]
         if not found and failures:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +12,9 @@ import pytest
 
 from cognee_hooks.context import PluginContext
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
 from cognee_hooks.host import Host
+from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
 from tests.support.scripted import ScriptedClient
 
@@ -47,6 +50,27 @@ def test_memory_is_read_in_the_sessions_dataset_or_in_those_that_the_user_named(
     assert context.reads(replace(context.session, dataset="left")) == [DatasetRef(name="left")]
     named = context_of(COGNEE_PLUGIN_READ_DATASET_IDS=f'["{UUID}"]')
     assert named.reads() == named.reads(named.session) == [DatasetRef(id=UUID)]
+
+
+@pytest.mark.parametrize(
+    ("error", "count"),
+    [
+        (None, 1),
+        (ServerFailure(FailureKind.TIMED_OUT), 1),
+        (ServerFailure(FailureKind.REFUSED, sent=False), 0),
+        (asyncio.CancelledError(), 1),
+    ],
+)
+def test_what_leaves_is_in_the_ledger_unless_it_surely_did_not(context_of: Any, error, count):
+    context = context_of()
+    with (
+        suppress(ServerFailure, asyncio.CancelledError),
+        context.sending(Act.REMEMBERED, "text", "Tabs."),
+    ):
+        if error is not None:
+            raise error
+    assert context.totals().get(Act.REMEMBERED, 0) == count
+    assert context.ledger.sizes("pi_s1").get(Act.REMEMBERED, 0) == count * 5
 
 
 async def test_a_name_leaves_as_it_is_or_not_at_all(context_of: Any):

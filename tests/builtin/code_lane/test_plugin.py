@@ -12,7 +12,7 @@ from builtin_plugins.code_lane.indexer import Indexer
 from builtin_plugins.code_lane.repository import Repository
 from builtin_plugins.code_lane.settings import AutoIndex, to_auto_index
 from cognee_hooks.errors import FailureKind, UsageError
-from cognee_hooks.results import CheckStatus
+from cognee_hooks.results import Act, CheckStatus
 from cognee_hooks.services.answers import EMBEDDED
 from tests.support.code_session import DATASETS, REMEMBER, RUNS, UUID
 from tests.support.repositories import git, make_repository
@@ -329,6 +329,15 @@ async def test_without_waiting_the_end_is_noted_in_the_background(session):
     made = await session()
     assert "Background: add --wait" in await made.index()
     await until(lambda: made.record.last_status == "COMPLETED", "the end")
+
+
+async def test_what_leaves_is_in_the_ledger(session, repository):
+    made = await session()
+    await made.index()
+    await made.ask(seed="X")
+    ledger = made.host.ledger
+    assert ledger.totals("claude_s1")[Act.INDEXED] == ledger.totals("claude_s1")[Act.ASKED] == 1
+    assert ledger.sizes("claude_s1")[Act.INDEXED] == len(str(repository))
 
 
 async def test_w7_waiting_does_not_take_an_old_end_for_its_own(session):

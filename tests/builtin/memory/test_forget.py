@@ -7,6 +7,7 @@ import pytest
 from builtin_plugins.memory.forget import ENTIRE
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
+from cognee_hooks.results import Act
 from cognee_hooks.services.bindings import Binding
 from tests.support.scripted import fails
 
@@ -48,7 +49,7 @@ async def test_w11_the_model_deletes_nothing_that_the_person_did_not_confirm(our
     assert told.startswith("Nothing deleted: nobody confirmed it")
     assert f"cognee-hooks forget {FIRST} --entire --yes" in told
     told = await ours.tool("forget", dataset="notes", data_id=DATA)
-    assert f"cognee-forget {FIRST} {DATA} --yes" in told
+    assert f"cognee-hooks forget {FIRST} {DATA} --yes" in told
     assert sent(client) == []
     titles = [title for title, _ in ours.person.asked]
     assert titles == [
@@ -68,6 +69,7 @@ async def test_what_the_person_confirms_is_deleted_by_id(ours, client):
         ["dataId", "data_id", "datasetId", "dataset_id"],
         ["datasetId", "dataset_id"],
     ]
+    assert ours.host.ledger.totals("pi_s1")[Act.FORGOTTEN] == 2
 
 
 async def test_a_preview_shows_no_secret(ours, client):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.results import Act
 from tests.support.scripted import fails
 
 K = FailureKind
@@ -234,6 +235,16 @@ async def test_vector_86_an_equal_copy_means_that_nothing_is_sent(scripted, clie
     client.scripts[f"{LISTED}/{FIRST}/raw"] = lambda _: notes.read_bytes()
     assert "nothing sent" in await scripted.tool("remember", file="notes.md")
     assert client.bodies(UPDATE) == client.bodies(REMEMBER) == []
+
+
+async def test_what_leaves_is_in_the_ledger_by_size(scripted, client, notes):
+    await scripted.tool("remember", content="Tabs.")
+    await scripted.tool("remember", file="notes.md")
+    client.scripts[f"{LISTED}/{FIRST}/raw"] = lambda _: notes.read_bytes()
+    await scripted.tool("remember", file="notes.md")
+    ledger = scripted.host.ledger
+    assert ledger.totals("pi_s1")[Act.REMEMBERED] == 2
+    assert ledger.sizes("pi_s1")[Act.REMEMBERED] == len("Tabs.") + len(notes.read_bytes())
 
 
 @pytest.mark.parametrize("order", [1, -1])

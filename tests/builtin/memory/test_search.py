@@ -7,6 +7,7 @@ import pytest
 from builtin_plugins.memory.search import lines_of
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
+from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef, RecallItem
 from tests.support.api import question
 from tests.support.redacted import redacted
@@ -71,6 +72,14 @@ async def test_a_query_is_redacted(start, client):
     assert secret not in client.queries[0]
 
 
+async def test_what_is_asked_is_in_the_ledger(start, client):
+    session = start(client)
+    await session.tool("search", query="tabs?")
+    await session.tool("recall", query="tabs")
+    assert session.host.ledger.totals("pi_s1")[Act.ASKED] == 2
+    assert session.host.ledger.sizes("pi_s1")[Act.ASKED] == len("tabs?tabs")
+
+
 async def test_a_search_type_is_one_of_those_that_ask_no_model(start, client):
     session = start(client)
     assert "must be one of" in await session.tool("search", query="x y", search_type="CYPHER")
@@ -124,7 +133,7 @@ async def test_vector_101_federated_reads_win_over_a_dataset_and_that_is_said(st
     assert told.count("Use tabs.") == 1
     for name in ("cognee_recall", "cognee_search"):
         described = session.host.registered.tools[name].description
-        assert "Federated reads are configured: 2 dataset(s)" in described
+        assert "configured (COGNEE_PLUGIN_READ_DATASET_IDS): 2 dataset(s)" in described
 
 
 async def test_one_dataset_that_fails_does_not_silence_the_others(start, client):
