@@ -142,8 +142,25 @@ class RecallPlugin:
         return StatusRow(label="Recall", text=text)
 
     @hookimpl
-    def cognee_doctor_checks(self) -> CheckResult:
-        """Tell whether recall is on and whether it is paused."""
+    async def cognee_doctor_checks(self, deadline: Deadline) -> list[CheckResult]:
+        """Tell whether recall is on, whether it is paused, and how the server's models are."""
+        from builtin_plugins.recall import models
+
+        services = self._context.services
+        found = (
+            []
+            if services.mode.missing_base_url
+            else await models.rows(services.client, Deadline(deadline.at - MARGIN, deadline.clock))
+        )
+        return [self._state(), *found]
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    @property
+    def _on(self) -> bool:
+        return self._settings.enabled and self._context.core.capture
+
+    def _state(self) -> CheckResult:
         if not self._on:
             return CheckResult(
                 name="recall",
@@ -160,12 +177,6 @@ class RecallPlugin:
             f"{breaker.describe()}",
             remedy="recall tries again by itself once the server answers" if paused else "",
         )
-
-    # -- inside ----------------------------------------------------------------------------------
-
-    @property
-    def _on(self) -> bool:
-        return self._settings.enabled and self._context.core.capture
 
     async def _warm_up(self, deadline: Deadline) -> None:
         if not (self._on and self._settings.warm_up):

@@ -387,17 +387,17 @@ async def test_the_status_line_tells_how_useful_memory_was(host, client):
 async def test_the_doctor_says_whether_recall_is_on_and_whether_it_is_paused(
     client, isolated_environment
 ):
-    def check(host):
+    async def check(host):
         plugin = host.registry.manager.get_plugin("recall")
-        return plugin.cognee_doctor_checks()
+        return (await plugin.cognee_doctor_checks(Deadline.after(PATIENCE)))[0]
 
     host = scripted_host(isolated_environment, client)
-    assert check(host).status is CheckStatus.OK
+    assert (await check(host)).status is CheckStatus.OK
     for _ in range(5):
         host.services.breaker.failure(K.SERVER_ERROR)
-    assert check(host).status is CheckStatus.WARNING
-    off = scripted_host(isolated_environment, client, COGNEE_RECALL="false")
-    assert (check(off).status, check(off).detail) == (CheckStatus.INFO, "off")
+    assert (await check(host)).status is CheckStatus.WARNING
+    off = await check(scripted_host(isolated_environment, client, COGNEE_RECALL="false"))
+    assert (off.status, off.detail) == (CheckStatus.INFO, "off")
 
 
 async def test_a_home_that_cannot_be_written_costs_the_counters_only(client, isolated_environment):
