@@ -186,8 +186,7 @@ class Provisioner:
         """Get an account, or take the one that another process got meanwhile.
 
         Raises:
-            NotProvisioned: There is none.
-            ServerFailure: The server did not answer; it may have made one.
+            NotProvisioned: There is none, or none whose key we know.
             OSError: It cannot be kept.
         """
         if not contract.provisioning:
@@ -209,8 +208,6 @@ class Provisioner:
             self._log.warning("plugin_provision_bad_response %s fields=%s", bad.reason, fields)
             raise NotProvisioned("failed") from None
         except ServerFailure as failure:
-            if failure.outage:
-                raise
             missing = failure.kind is FailureKind.NOT_FOUND
             raise NotProvisioned("unsupported" if missing else "failed") from None
         finally:

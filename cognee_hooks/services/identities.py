@@ -165,7 +165,7 @@ class IdentityRoutes:
         """Return the roles of a tenant.
 
         Raises:
-            ServerFailure: It failed; ``FORBIDDEN`` for anybody but the tenant's owner.
+            ServerFailure: It failed; ``FORBIDDEN`` for strangers to the tenant.
         """
         answer = await self._get(f"{_RIGHTS}/tenants/{required_uuid(tenant_id)}/roles", deadline)
         return expect(read_named(answer.document), "is no list of roles")
@@ -174,7 +174,8 @@ class IdentityRoutes:
         """Make a role in the account's tenant and return its UUID.
 
         Raises:
-            ServerFailure: It failed, with status 409 or 500 where there is one of that name.
+            ServerFailure: It failed: with status 409 or 500 where there is one of that name, with
+                ``FORBIDDEN`` for anybody but the tenant's owner.
         """
         answer = await self._post(f"{_RIGHTS}/roles?role_name={_text(name)}", deadline)
         return expect(_id_in(answer.document, "role_id", "roleId"), "names no role")
