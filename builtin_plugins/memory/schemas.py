@@ -106,4 +106,8 @@ def search_when(federated: int) -> str:
 def _federation(count: int) -> str:
     if not count:
         return ""
-    return f" Federated reads are configured: {count} dataset(s) are searched."
+    return (
+        f" Federated reads are configured (COGNEE_PLUGIN_READ_DATASET_IDS): {count} dataset(s) are "
+        "searched instead of the session's own, and an explicit dataset cannot narrow that; writes "
+        "and the session stay where they are."
+    )

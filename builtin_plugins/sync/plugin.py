@@ -14,8 +14,11 @@ from builtin_plugins.sync.settings import SyncSettings
 from builtin_plugins.sync.throttle import Hold, Reason, hold
 from builtin_plugins.sync.timer import Timer
 from cognee_hooks import Deadline, PluginContext, hookimpl
-from cognee_hooks.results import CheckResult, CheckStatus, Command, StatusRow, Tool
+from cognee_hooks.errors import ServerFailure
+from cognee_hooks.results import CheckResult, CheckStatus, Command, Failure, StatusRow, Tool
+from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.improve import ImproveState
+from cognee_hooks.services.names import canonical_uuid
 from cognee_hooks.services.retry import jittered
 
 if TYPE_CHECKING:
@@ -35,13 +38,26 @@ FINAL_SECONDS = 4.0
 MANUAL_SECONDS = 8.0
 """How long somebody who asked for a sync waits to hear how it ended."""
 HEALTH_SECONDS = 1.0
+LATE_SECONDS = 20.0
+"""How long what a session has kept may take to get to a server that is back."""
+LATE_POLL_SECONDS = 0.1
+LIST_SECONDS = 5.0
 RETRY_SECONDS = 60.0
 """First wait after the server was busy with another session of the dataset; then twice as long."""
 MOST_RETRIES = 5
 MOST_SWEPT = 5
 """Sessions that were left behind and are looked after in one rest."""
 
-_NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
+_ARGUMENTS: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "dataset": {
+            "type": "string",
+            "description": "Name or UUID of the session's own dataset; better left out.",
+        }
+    },
+    "additionalProperties": False,
+}
 
 
 class SyncPlugin:
@@ -64,6 +80,7 @@ class SyncPlugin:
         session = context.session
         self._target = Target(session.session_id, session.dataset)
         self._at_rest = False
+        self._over = False
         self._retries = 0
 
     # -- when ------------------------------------------------------------------------------------
@@ -78,7 +95,7 @@ class SyncPlugin:
     def cognee_user_prompt_submit(self, event: UserPromptSubmit) -> None:
         """A turn begins; until it ends nothing is synced for idleness."""
         if not event.agent_id:
-            self._at_rest = False
+            self._at_rest = self._over = False
             self._timer.disarm()
 
     @hookimpl
@@ -104,9 +121,14 @@ class SyncPlugin:
 
     @hookimpl
     def cognee_server_state_changed(self, event: ServerStateChanged) -> None:
-        """The server is back: what was not synced while it was away is due after a while."""
+        """The server is back: what was not synced while it was away is due after a while.
+
+        A session that is over, and has only waited for the server, has no such while.
+        """
         if event.current == "ok" and self._at_rest and not self._timer.armed:
             self._rest()
+        elif event.current == "ok" and self._over:
+            self._context.spawn(self._sync_late())
 
     @hookimpl
     def cognee_dataset_changed(self, event: DatasetChanged) -> None:
@@ -126,6 +148,8 @@ class SyncPlugin:
         self._at_rest = False
         self._timer.disarm()
         if self._automatic and self._settings.final:
+            # It may have begun before there was a server, as on the first day.
+            self._over = True
             await self._sync_left(self._target, Trigger.FINAL, deadline)
 
     # -- by hand ---------------------------------------------------------------------------------
@@ -149,8 +173,8 @@ class SyncPlugin:
                 "where later sessions find it. It happens by itself from time to time and when the "
                 "session ends; call this only when the user asks for it."
             ),
-            parameters=_NO_ARGUMENTS,
-            run=lambda _: self._on_demand(),
+            parameters=_ARGUMENTS,
+            run=self._for_model,
         )
 
     @hookimpl
@@ -283,6 +307,31 @@ class SyncPlugin:
         if await self._healthy(limit.within(HEALTH_SECONDS)):
             await self._improver.run(target, trigger, limit, to_follow=False)
 
+    async def _sync_late(self) -> None:
+        """Sync a session that is over, once what it has kept for the server is there."""
+        limit = self._after(LATE_SECONDS)
+        while self._context.waiting and not limit.expired:  # noqa: ASYNC110 -- no event tells of it
+            await asyncio.sleep(LATE_POLL_SECONDS)
+        await self._sync_left(self._target, Trigger.FINAL)
+
+    async def _for_model(self, arguments: Mapping[str, Any]) -> str:
+        given = arguments.get("dataset")
+        given = given.strip() if isinstance(given, str) else ""
+        own = self._target.dataset
+        if given and given != own and not await self._means_own(given):
+            return Failure(texts.other_dataset(given, own))
+        return await self._on_demand()
+
+    async def _means_own(self, given: str) -> bool:
+        """Tell whether a UUID is that of the session's dataset, or the other way round."""
+        if not (canonical_uuid(given) or canonical_uuid(self._target.dataset)):
+            return False
+        try:
+            rows = await Catalogue.load(self._context.services.client, self._after(LIST_SECONDS))
+        except ServerFailure:
+            return False
+        return rows.led_to_by(self._target.dataset) in rows.find(given)
+
     async def _on_demand(self) -> str:
         target = self._target
         if not target.session_id:
@@ -297,7 +346,8 @@ class SyncPlugin:
             if ended_well is None:
                 self._context.spawn(self._settle_later(target, outcome), lasting=True)
         waiting = self._context.waiting
-        return texts.told(target, outcome, waiting=waiting, ended_well=ended_well)
+        told = texts.told(target, outcome, waiting=waiting, ended_well=ended_well)
+        return told if outcome.failure is None else Failure(told)
 
     async def _settle_later(self, target: Target, outcome: Outcome) -> None:
         await self._improver.settle(target, outcome, self._after(FOLLOW_SECONDS))

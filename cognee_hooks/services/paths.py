@@ -38,6 +38,7 @@ class Paths:
         api_key_cache: Owner key of the server, shared with the other cognee plugins.
         breaker_file: Circuit breaker shared by this agent's processes.
         daemon_dir: Socket, log and queue of the daemon, which serves all agents.
+        code_dir: Which repositories are indexed, at which server; shared by all agents.
     """
 
     agent: str
@@ -50,6 +51,7 @@ class Paths:
     api_key_cache: Path
     breaker_file: Path
     daemon_dir: Path
+    code_dir: Path
 
     @classmethod
     def of(cls, environ: Mapping[str, str], agent: str) -> Self:
@@ -58,7 +60,8 @@ class Paths:
         Args:
             environ: The agent's environment. ``HOME`` and the XDG variables place everything;
                 ``COGNEE_ENV_FILE``, ``COGNEE_API_KEY_CACHE``, ``COGNEE_BREAKER_FILE``,
-                ``COGNEE_HOOKS_STATE_DIR`` and, for pi, ``COGNEE_PI_STATE_DIR`` move single ones.
+                ``COGNEE_CODE_STATE_DIR``, ``COGNEE_HOOKS_STATE_DIR`` and, for pi,
+                ``COGNEE_PI_STATE_DIR`` move single ones.
             agent: Short name of the agent, such as ``claude-code``.
         """
         home = _home(environ)
@@ -81,6 +84,7 @@ class Paths:
             breaker_file=_override(environ, home, "COGNEE_BREAKER_FILE", state / "breaker.json"),
             # The thin client works this place out by itself.
             daemon_dir=root / "daemon",
+            code_dir=_override(environ, home, "COGNEE_CODE_STATE_DIR", root / "code-graph"),
         )
 
     @property
@@ -112,11 +116,6 @@ class Paths:
     def ledger_dir(self) -> Path:
         """What was done in each session, without any text."""
         return self.state_dir / "ledger"
-
-    @property
-    def code_dir(self) -> Path:
-        """Which repositories are indexed, at which server; shared by all agents."""
-        return self.daemon_dir.with_name("code-graph")
 
     @property
     def key_file(self) -> Path:

@@ -20,13 +20,14 @@ from cognee_hooks.events import (
     Stop,
     UserPromptSubmit,
 )
-from cognee_hooks.results import Act, CheckStatus
+from cognee_hooks.results import Act, CheckStatus, Failure
 from cognee_hooks.services.names import session_file_stem
 from tests.support.scripted import fails
 from tests.support.sync_session import HERE, IMPROVE, NEWEST
 
 K = FailureKind
 SESSION = HERE.session_id
+OWN = "0f8fad5b-d9cb-469f-a165-70867728950e"
 RUNNING = {"status": "running", "stages": []}
 NAMES = ("persist_session_qa", "persist_agent_traces")
 
@@ -668,10 +669,56 @@ async def test_a_sync_that_is_busy_by_hand_in_a_turn_sets_no_timer(rig):
     assert not rig.timer.armed
 
 
-def test_the_tool_takes_no_arguments_and_says_when_to_use_it(rig):
+async def test_a_sync_that_failed_is_told_as_a_failure(rig):
+    rig.client.scripts[IMPROVE] = fails(K.SERVER_ERROR)
+    told = await by_hand(rig.plugin(), "command")
+    assert isinstance(told, Failure)
+    assert told.startswith("The sync failed (")
+
+
+@pytest.mark.parametrize("dataset", ["", "agent_sessions", " agent_sessions ", OWN, OWN.upper()])
+async def test_the_model_may_name_the_sessions_own_dataset(rig, dataset):
+    rig.client.scripts |= {
+        "/api/v1/datasets": lambda _: [{"id": OWN, "name": "agent_sessions"}],
+        "/api/v1/users/me": lambda _: {"id": OWN},
+    }
+    rig.answers(PROMOTED)
+    told = await rig.plugin().cognee_register_tools().run({"dataset": dataset})
+    assert "are lasting memory of dataset 'agent_sessions'" in told
+
+
+@pytest.mark.parametrize("dataset", ["other", "1" + OWN[1:]])
+async def test_a_session_is_synced_into_no_other_dataset(rig, dataset):
+    rig.client.scripts["/api/v1/datasets"] = lambda _: [{"id": OWN, "name": "agent_sessions"}]
+    told = await rig.plugin().cognee_register_tools().run({"dataset": dataset})
+    assert isinstance(told, Failure)
+    assert told.startswith("Nothing was synced: this session belongs to dataset 'agent_sessions'")
+    assert told.endswith(f"cognee-datasets {dataset}")
+    assert rig.improves == []
+
+
+async def test_where_the_server_cannot_be_asked_what_a_uuid_means_nothing_is_synced(rig):
+    rig.client.scripts["/api/v1/datasets"] = fails(K.REFUSED)
+    told = await rig.plugin().cognee_register_tools().run({"dataset": OWN})
+    assert told.startswith("Nothing was synced")
+
+
+def test_the_row_of_the_status_page_says_when_and_how_it_went(make):
+    rig = make()
+    when = "every 150 entries, after 60 s of rest, at the end of a session"
+    assert rig.plugin().cognee_status_rows().text == when
+    rig.records.write(
+        Record(session_id=SESSION, dataset="agent_sessions").failed(rig.now, "HTTP 500", "idle")
+    )
+    assert rig.plugin().cognee_status_rows().text.startswith(f"{when} · failed since (1 in a row")
+    off = make(COGNEE_CAPTURE="false").plugin().cognee_status_rows()
+    assert off.text == "only on demand, since capture is off"
+
+
+def test_the_tool_says_when_to_use_it(rig):
     tool = rig.plugin().cognee_register_tools()
     assert tool.name == "cognee_sync"
-    assert tool.parameters == {"type": "object", "properties": {}}
+    assert set(tool.parameters["properties"]) == {"dataset"}
     assert "only when the user asks" in tool.description
     assert rig.plugin().cognee_register_commands().name == "sync"
 

@@ -161,3 +161,13 @@ def test_a_small_module_loads_nothing_heavy(module):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("agent", ["pi", "codex"])
+def test_w30_code_state_follows_the_root_and_may_be_moved(agent):
+    home = {"HOME": "/home/ann"}
+    assert Paths.of(home, agent).code_dir == Path("/home/ann/.cognee-plugin/hooks/code-graph")
+    moved = Paths.of({**home, "COGNEE_HOOKS_STATE_DIR": "/s"}, agent)
+    assert moved.code_dir == Path("/s/code-graph")
+    named = Paths.of({**home, "COGNEE_CODE_STATE_DIR": "~/code"}, agent)
+    assert named.code_dir == Path("/home/ann/code")
