@@ -23,7 +23,9 @@ class Event:
         agent: Short name of the agent, such as ``claude-code``.
         cwd: Working directory of the session, or "".
         transcript_path: The agent's own transcript file, or "".
-        prompt_id: Groups everything that belongs to one user prompt, or "".
+        prompt_id: Groups everything that belongs to one user prompt, or "". An answer is taken for
+            that of the prompt with the same id only, so an agent whose answers may carry another
+            id than their prompts leaves it out of its `Stop`.
         agent_id: Set inside a sub-agent.
         agent_type: The sub-agent's type; may be "" for agents that give none.
         replayed: It happened a while ago and nobody waits for an answer: keep what it holds, and
@@ -114,10 +116,13 @@ class Stop(Event):
     Attributes:
         last_assistant_message: The answer's text, or "".
         stop_hook_active: The agent already continues because of a stop hook.
+        questions: What the user asked in this turn, the latest last, where the agent's own records
+            tell; empty where they do not, and only the prompts' events do.
     """
 
     last_assistant_message: str = ""
     stop_hook_active: bool = False
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

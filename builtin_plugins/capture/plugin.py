@@ -14,7 +14,13 @@ from builtin_plugins.capture.summary import clipped, command_lines, headline, re
 from cognee_hooks import PluginContext, hookimpl
 from cognee_hooks.context import Session
 from cognee_hooks.errors import RedactionFailed
-from cognee_hooks.events import PostToolUse, PostToolUseFailure, Stop, UserPromptSubmit
+from cognee_hooks.events import (
+    PostToolUse,
+    PostToolUseFailure,
+    SessionEnd,
+    Stop,
+    UserPromptSubmit,
+)
 from cognee_hooks.faults import DropReason
 from cognee_hooks.globs import Globs
 from cognee_hooks.results import CheckResult, CheckStatus, StoreRequest
@@ -55,6 +61,12 @@ class CapturePlugin:
             self._context.spawn(self._store_turn(event, self._context.session))
 
     @hookimpl
+    def cognee_session_end(self, event: SessionEnd) -> None:
+        """Give up on a prompt that was not answered."""
+        if not event.agent_id:
+            self._context.spawn(self._close())
+
+    @hookimpl
     def cognee_post_tool_use(self, event: PostToolUse) -> None:
         """Note down a call that succeeded."""
         if self._wanted(event.tool_name, event.tool_input):
@@ -90,10 +102,7 @@ class CapturePlugin:
 
     async def _park(self, event: UserPromptSubmit, session: Session) -> None:
         async with self._in_order:
-            prompt = event.prompt.strip()
-            question = ""
-            if len(prompt) >= MIN_PROMPT and not prompt.startswith("/"):
-                question = await self._redacted(prompt, self._settings.max_question_bytes)
+            question = await self._question(event.prompt)
             same_turn = event.prompt_id and self._parked.get("prompt_id") == event.prompt_id
             if question or not same_turn:
                 self._save(
@@ -107,23 +116,44 @@ class CapturePlugin:
 
     async def _store_turn(self, event: Stop, session: Session) -> None:
         async with self._in_order:
-            question = self._parked.get("question")
-            session = _asked_in(self._parked, session)
-            self._save({})
-            # Without its question an answer is noise: the prompt was short, private or a command.
-            if not isinstance(question, str) or not question:
-                return
-            message = event.last_assistant_message.strip()
-            answer = await self._redacted(message, self._settings.max_answer_bytes)
-            await self._store(
-                session,
-                {
-                    "type": "qa",
-                    "question": question,
-                    "answer": answer,
-                    "context": f"{session.agent} · dataset {session.dataset}",
-                },
-            )
+            parked = self._parked
+            if event.prompt_id and event.prompt_id == parked.get("answered"):
+                return  # a hook of somebody else's made the model go on
+            awaited = _is_awaited(event, parked)
+            question = await self._asked(event, parked if awaited else {})
+            # Without its question an answer is noise: the prompt was short, private, a command, or
+            # lost on its way.
+            if question:
+                asked_in = _asked_in(parked, session) if awaited else session
+                await self._store_pair(asked_in, question, event.last_assistant_message)
+            if question or awaited:
+                # Not before: an answer that is worked on again after a kill must not look old.
+                self._save({"answered": event.prompt_id} if event.prompt_id else {})
+
+    async def _asked(self, event: Stop, awaited: Mapping[str, Any]) -> str:
+        """Return the question that is answered; "" where none is known that may be kept."""
+        for prompt in reversed(event.questions):
+            if asked := await self._question(prompt):
+                return asked
+        parked = "" if event.questions else awaited.get("question")
+        return parked if isinstance(parked, str) else ""
+
+    async def _store_pair(self, session: Session, question: str, message: str) -> None:
+        answer = await self._redacted(message.strip(), self._settings.max_answer_bytes)
+        await self._store(
+            session,
+            {
+                "type": "qa",
+                "question": question,
+                "answer": answer,
+                "context": f"{session.agent} · dataset {session.dataset}",
+            },
+        )
+
+    async def _close(self) -> None:
+        async with self._in_order:
+            if self._parked:
+                self._save({})
 
     # -- traces ----------------------------------------------------------------------------------
 
@@ -189,6 +219,13 @@ class CapturePlugin:
     def _on(self) -> bool:
         return self._context.core.capture and bool(self._context.session.session_id)
 
+    async def _question(self, text: str) -> str:
+        """Return a prompt as it is kept; "" for one that is not worth it."""
+        prompt = text.strip()
+        if len(prompt) < MIN_PROMPT or prompt.startswith("/"):
+            return ""
+        return await self._redacted(prompt, self._settings.max_question_bytes)
+
     async def _redacted(self, text: str, max_bytes: int) -> str:
         """Return redacted text; "" where it cannot be made safe, which is counted."""
         try:
@@ -213,6 +250,12 @@ class CapturePlugin:
             self._context.state.write(parked)
         except OSError as error:
             self._context.log.warning("prompt parked in memory only: %s", type(error).__name__)
+
+
+def _is_awaited(event: Stop, parked: Mapping[str, Any]) -> bool:
+    """Tell whether an answer may be the parked prompt's: where both have an id, it is the same."""
+    asked = parked.get("prompt_id")
+    return not asked or not event.prompt_id or asked == event.prompt_id
 
 
 def _asked_in(parked: Mapping[str, Any], now: Session) -> Session:

@@ -56,13 +56,18 @@ def _post_tool_use_failure(payload: Mapping[str, Any], common: dict[str, Any]) -
 
 
 def _after_agent_response(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    return Stop(**common, last_assistant_message=text(payload, "text"))
+    return Stop(**_unpaired(common), last_assistant_message=text(payload, "text"))
 
 
 def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event | None:
     # A turn that was completed has been answered before; one that was not must not leave its prompt
     # to the next turn's answer.
-    return None if text(payload, "status") == "completed" else Stop(**common)
+    return None if text(payload, "status") == "completed" else Stop(**_unpaired(common))
+
+
+def _unpaired(common: dict[str, Any]) -> dict[str, Any]:
+    # Nothing says that a prompt, which is checked before its generation begins, has the same id.
+    return common | {"prompt_id": ""}
 
 
 def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:

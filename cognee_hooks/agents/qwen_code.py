@@ -32,6 +32,11 @@ def _post_tool_use(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     return readers.post_tool_use({**payload, "tool_response": told}, common)
 
 
+def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
+    # Ids are numbers that begin again with every process, and prompts may join a turn that runs.
+    return readers.stop(payload, common | {"prompt_id": ""})
+
+
 def _pre_compact(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
     return readers.pre_compact(payload, common, turns_of(_said(common["transcript_path"])))
 
@@ -55,7 +60,7 @@ _READERS: Mapping[str, readers.Reader] = MappingProxyType(
         "PostToolUse": _post_tool_use,
         "PostToolUseFailure": readers.post_tool_use_failure,
         "SubagentStop": readers.subagent_stop,
-        "Stop": readers.stop,
+        "Stop": _stop,
         "PreCompact": _pre_compact,
         "SessionEnd": readers.session_end,
     }

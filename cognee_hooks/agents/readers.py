@@ -77,12 +77,21 @@ def post_tool_use_failure(payload: Mapping[str, Any], common: dict[str, Any]) ->
     )
 
 
-def stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
-    """Read the end of a turn."""
+def stop(
+    payload: Mapping[str, Any], common: dict[str, Any], questions: tuple[str, ...] = ()
+) -> Event:
+    """Read the end of a turn.
+
+    Args:
+        payload: What the agent sent.
+        common: The fields that all events share.
+        questions: What the turn was about, where the agent's own records tell.
+    """
     return Stop(
         **common,
         last_assistant_message=text(payload, "last_assistant_message"),
         stop_hook_active=flag(payload, "stop_hook_active"),
+        questions=questions,
     )
 
 

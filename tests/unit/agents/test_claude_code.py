@@ -148,6 +148,58 @@ def test_an_end_of_turn_carries_the_answer():
     assert not event.stop_hook_active
 
 
+@pytest.mark.parametrize("version", ["2.1.197", "2.1.332"])
+def test_an_end_of_turn_carries_what_the_transcript_says_was_asked(version):
+    folder = Path(__file__).parents[2] / "data" / "claude-code" / version
+    document = json.loads((folder / "Stop.json").read_text())
+    stop = read(document | {"transcript_path": str(folder / "transcript.jsonl")})
+    assert stop.questions == ("Please update a.txt and run the tests",)
+
+
+def said(prompt: str, turn: str = "p1", **fields: object) -> dict[str, object]:
+    message = {"role": "user", "content": prompt}
+    return {"type": "user", "promptId": turn, "message": message} | fields
+
+
+def queued(prompt: object, mode: str = "prompt") -> dict[str, object]:
+    sent = {"type": "queued_command", "prompt": prompt, "commandMode": mode}
+    return {"type": "attachment", "attachment": sent}
+
+
+RESULT = said([{"type": "tool_result", "content": "ok"}])
+ASKED = said("first question")
+
+
+@pytest.mark.parametrize(
+    ("records", "questions"),
+    [
+        ([ASKED, RESULT], ("first question",)),
+        (
+            [ASKED, queued("more"), RESULT, queued([{"type": "text", "text": "still more"}])],
+            ("first question", "more", "still more"),
+        ),
+        ([ASKED, queued("<task-notification>x", "task-notification")], ("first question",)),
+        ([queued("of an earlier turn"), ASKED], ("first question",)),
+        ([ASKED, said("next question", "p2"), queued("of a later turn")], ("first question",)),
+        ([ASKED, said("what a hook adds", isMeta=True)], ("first question",)),
+        ([ASKED, said("[Request interrupted by user]")], ("first question",)),
+        ([said("<bash-input>ls</bash-input>"), said("<bash-stdout>x</bash-stdout>")], ()),
+        ([said("<command-name>/foo</command-name>"), said("Do foo", isMeta=True)], ()),
+        ([said("first question", "p2"), queued("of that turn")], ()),
+        ([queued("without a turn")], ()),
+        ([{"type": "user", "promptId": "p1"}, queued(7), queued(None)], ()),
+        ([], ()),
+    ],
+)
+def test_only_what_the_user_asked_in_the_turn_is_its_question(tmp_path, records, questions):
+    transcript = tmp_path / "transcript.jsonl"
+    lines = [json.dumps(each, separators=(",", ":")) for each in records]
+    transcript.write_text("\n".join(lines))
+    stop = payload("Stop") | {"transcript_path": str(transcript), "prompt_id": "p1"}
+    assert read(stop).questions == questions
+    assert read(stop | {"prompt_id": ""}).questions == ()
+
+
 @pytest.mark.parametrize("trigger", ["auto", "manual"])
 def test_a_compaction_says_who_asked(trigger):
     assert read(payload(f"PreCompact.{trigger}")).trigger == trigger

@@ -177,8 +177,8 @@ async def test_an_interrupted_prompt_is_kept_and_gets_no_later_answer(isolated_e
 async def test_a_late_answer_without_a_prompt_is_not_kept(isolated_environment):
     client = ScriptedClient()
     host = scripted_host(isolated_environment, client, SID)
-    for document in (payload("UserPromptSubmit"), payload("Interrupt"), payload("Stop")):
-        await host.dispatch(read(document))
+    for name in ("UserPromptSubmit", "Interrupt", "Stop"):
+        await host.dispatch(read(payload(name, turn_id="t1")))
         await host.flush(Deadline.after(30))
     assert [entry["answer"] for entry in client.entries] == [""]
     await host.close(Deadline.after(30))

@@ -63,6 +63,10 @@ def test_a_call_that_failed_carries_its_error():
     assert nothing.error == "failed"
 
 
+def test_an_answer_names_no_prompt_since_nothing_promises_that_it_has_the_same_id():
+    assert read("afterAgentResponse").prompt_id == read("stop.aborted").prompt_id == ""
+
+
 @pytest.mark.parametrize("status", ["aborted", "error", None])
 def test_a_turn_that_was_not_completed_ends_without_an_answer(status):
     assert read("stop.aborted", status=status).last_assistant_message == ""

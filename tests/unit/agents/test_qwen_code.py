@@ -44,6 +44,10 @@ def test_every_captured_payload_becomes_an_event():
     assert len(turns - {""}) == 1
 
 
+def test_an_answer_names_no_prompt_since_prompts_of_two_processes_have_the_same_id():
+    assert captured.read("Stop").prompt_id == ""
+
+
 def test_what_the_model_is_told_of_a_call_is_its_response():
     assert "Output: 3 passed" in captured.read("PostToolUse.shell").tool_response
     assert read("PostToolUse.run_shell_command", tool_response="plain").tool_response == "plain"
