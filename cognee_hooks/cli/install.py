@@ -12,7 +12,7 @@ from cognee_hooks.cli.common import DEFAULT_AGENT, make_host
 from cognee_hooks.errors import UsageError
 from cognee_hooks.injection import clean
 from cognee_hooks.install import INSTALLERS, engine
-from cognee_hooks.install.plan import Consent, Installer, Place, Plan, Scope
+from cognee_hooks.install.plan import Consent, Installer, Place, Plan, Scope, Tools
 from cognee_hooks.services.process import current_environ
 
 DECLINED = 1
@@ -26,6 +26,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=None,
         help="answer the question whether the agent may trust our hooks (Codex)",
+    )
+    tools = parser.add_mutually_exclusive_group()
+    tools.add_argument(
+        "--mcp",
+        dest="tools",
+        action="store_const",
+        const=Tools.MCP,
+        help="give the model its tools by an MCP server instead of skills (Claude Code, Codex)",
+    )
+    tools.add_argument(
+        "--no-tools",
+        dest="tools",
+        action="store_const",
+        const=Tools.NONE,
+        help="give the model no tools, neither skills nor a server (Claude Code, Codex)",
     )
     parser.add_argument(
         "--no-status-line",
@@ -132,6 +147,7 @@ def place_of(options: argparse.Namespace) -> Place:
         cwd=Path.cwd(),
         scope=Scope(options.scope),
         status_line=getattr(options, "status_line", True),
+        tools=getattr(options, "tools", None) or Tools.SKILLS,
         plugin_folder=options.plugin_folder,
     )
 

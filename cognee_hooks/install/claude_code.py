@@ -11,11 +11,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from cognee_hooks.install import command, hookfile, jsonhooks
+from cognee_hooks.install import command, hookfile, jsonhooks, mcp_server
 from cognee_hooks.install.jsonhooks import HookTable
 from cognee_hooks.install.jsontext import Node, parse
-from cognee_hooks.install.plan import PRIVATE_MODE, SHARED_MODE, Place, Plan, Scope
+from cognee_hooks.install.plan import PRIVATE_MODE, SHARED_MODE, Place, Plan, Scope, Tools
 from cognee_hooks.install.plugin_folder import MARKETPLACE, PLUGIN, PluginFolder
+from cognee_hooks.install.skills import SkillFolder, together
 
 NAME = "claude-code"
 TITLE = "Claude Code"
@@ -38,30 +39,39 @@ class ClaudeCode:
     """Installer for Claude Code."""
 
     def install(self, place: Place) -> Plan:
-        """Plan to add our hooks to the settings, or to write a plugin folder."""
-        warned = command.warnings(place.environ)
+        """Plan to add our hooks and tools to the settings, or to write a plugin folder."""
+        warned = Plan(
+            changes=[], notes=[*command.warnings(place.environ), *mcp_server.notes(place)]
+        )
         if place.plugin_folder is not None:
-            plan = PluginFolder(place.cwd / place.plugin_folder).install(_entries())
-            return Plan(
-                changes=plan.changes, notes=[*warned, *plan.notes], next_steps=plan.next_steps
-            )
+            folder = PluginFolder(place.cwd / place.plugin_folder)
+            plan = folder.install(_entries())
+            return together([warned, plan, *_tools(place, folder.skills, folder.servers)])
         table = _table(place)
         path = settings_path(place)
         mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
         change = hookfile.plan_addition(path, table, TITLE, mode=mode)
         text = hookfile.text_of(path, change.after)
-        return Plan(
+        hooks = Plan(
             changes=[change],
-            notes=[*warned, *_notes(text, table, place)],
+            notes=_notes(text, table, place),
             next_steps=["Restart running Claude Code sessions, or start a new one."],
         )
+        if place.scope is Scope.LOCAL:
+            return together([warned, hooks, _no_tools(place)])
+        return together([warned, hooks, *_tools(place, skills_path(place), servers_path(place))])
 
     def uninstall(self, place: Place) -> Plan:
         """Plan to take our hooks out of the settings, or to remove a plugin folder."""
         if place.plugin_folder is not None:
-            return PluginFolder(place.cwd / place.plugin_folder).uninstall()
+            folder = PluginFolder(place.cwd / place.plugin_folder)
+            plan = folder.uninstall()
+            return together([*_without_tools(folder.skills, folder.servers), plan])
         table = HookTable(entries={}, members={STATUS_LINE: None})
-        return Plan(changes=[hookfile.plan_removal(settings_path(place), table, TITLE)])
+        hooks = Plan(changes=[hookfile.plan_removal(settings_path(place), table, TITLE)])
+        if place.scope is Scope.LOCAL:
+            return hooks
+        return together([hooks, *_without_tools(skills_path(place), servers_path(place))])
 
 
 def settings_path(place: Place) -> Path:
@@ -70,6 +80,44 @@ def settings_path(place: Place) -> Path:
         return place.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
     name = "settings.json" if place.scope is Scope.PROJECT else "settings.local.json"
     return place.cwd / ".claude" / name
+
+
+def skills_path(place: Place) -> Path:
+    """Return the folder from which skills of a scope are read."""
+    if place.scope is Scope.USER:
+        return place.folder("CLAUDE_CONFIG_DIR", ".claude") / "skills"
+    return place.cwd / ".claude" / "skills"
+
+
+def servers_path(place: Place) -> Path:
+    """Return the file that names the MCP servers of a scope."""
+    if place.scope is Scope.USER:
+        return place.folder("CLAUDE_CONFIG_DIR") / ".claude.json"
+    return place.cwd / ".mcp.json"
+
+
+def _tools(place: Place, skills: Path, servers: Path) -> list[Plan]:
+    """Plan to bring the tools, in the one way or the other."""
+    server = mcp_server.in_json(servers, place, NAME, TITLE)
+    return [_skills(skills).install(place), Plan(changes=[server])]
+
+
+def _without_tools(skills: Path, servers: Path) -> list[Plan]:
+    return [_skills(skills).uninstall(), Plan(changes=[mcp_server.out_of_json(servers)])]
+
+
+def _skills(folder: Path) -> SkillFolder:
+    return SkillFolder(agent=NAME, folder=folder, arguments="$ARGUMENTS")
+
+
+def _no_tools(place: Place) -> Plan:
+    if place.tools is Tools.NONE:
+        return Plan(changes=[])
+    text = (
+        "Claude Code keeps no skills and MCP servers for you alone in one project, so these were "
+        "left out; with --scope user you have them in all projects."
+    )
+    return Plan(changes=[], notes=[text])
 
 
 def _entries() -> dict[str, Any]:

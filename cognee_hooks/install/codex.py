@@ -9,10 +9,11 @@ from __future__ import annotations
 import shlex
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from cognee_hooks.install import codex_trust, command, hookfile
+from cognee_hooks.install import codex_trust, command, hookfile, mcp_server
 from cognee_hooks.install.codex_config import ConfigEditError, with_trust, without_trust
 from cognee_hooks.install.codex_hooks import Hook, hooks_of, moved_keys
 from cognee_hooks.install.files import original, read
@@ -26,7 +27,9 @@ from cognee_hooks.install.plan import (
     Place,
     Plan,
     Scope,
+    Tools,
 )
+from cognee_hooks.install.skills import SkillFolder, together
 
 NAME = "codex"
 TITLE = "Codex"
@@ -54,12 +57,17 @@ class Codex:
         mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
         change = hookfile.plan_addition(path, _table(), TITLE, mode=mode)
         hooks = codex_trust.untrusted(place, change.after)
-        return Plan(
-            changes=[change],
-            notes=[*command.warnings(place.environ), *_notes(place, change)],
+        plan = Plan(
+            changes=[change, _with_server(place)],
+            notes=[
+                *command.warnings(place.environ),
+                *_notes(place, change),
+                *mcp_server.notes(place),
+            ],
             next_steps=["Restart running Codex sessions, or start a new one."],
             consents=[_consent(place, hooks)] if hooks else [],
         )
+        return together([plan, _skills(place).install(place)])
 
     def uninstall(self, place: Place) -> Plan:
         """Plan to take our hooks out, and the trust in them."""
@@ -68,14 +76,18 @@ class Codex:
         change = hookfile.plan_removal(path, HookTable(entries={}), TITLE)
         before = hooks_of(hookfile.text_of(path, change.before), path) if change.changes else []
         after = hooks_of(hookfile.text_of(path, change.after), path) if change.changes else []
-        if not before:
-            return Plan(changes=[change])
-        try:
-            config = _without_trust(place, before, after)
-        except (ConfigEditError, UnicodeDecodeError) as error:
-            note = f"{codex_trust.config_path(place)} still trusts our hooks, which does no harm"
-            return Plan(changes=[change], notes=[f"{note}: {error}."])
-        return Plan(changes=[change, config])
+        skills = _skills(place).uninstall()
+        notes = []
+        config = _without_server(place, None)
+        if before:
+            try:
+                config = _without_server(place, _without_trust(place, before, after))
+            except (ConfigEditError, UnicodeDecodeError) as error:
+                note = (
+                    f"{codex_trust.config_path(place)} still trusts our hooks, which does no harm"
+                )
+                notes = [f"{note}: {error}."]
+        return together([Plan(changes=[change, config], notes=notes), skills])
 
 
 def _table() -> HookTable:
@@ -85,6 +97,37 @@ def _table() -> HookTable:
 def _entry(event: str, seconds: int) -> dict[str, Any]:
     line = shlex.join(command.hook_argv(NAME, event))
     return {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
+
+
+def _skills(place: Place) -> SkillFolder:
+    folder = codex_trust.codex_home(place) / "skills"
+    if place.scope is Scope.PROJECT:
+        folder = place.cwd / ".agents" / "skills"
+    return SkillFolder(agent=NAME, folder=folder, policies=True)
+
+
+def _with_server(place: Place) -> FileChange:
+    """Plan to have our MCP server in the configuration if it is wanted, or else not."""
+    path = codex_trust.config_path(place)
+    if place.scope is Scope.PROJECT:
+        path = place.cwd / ".codex" / "config.toml"
+    before = read(path)
+    after = before
+    if place.tools is Tools.MCP or before is not None:
+        after = mcp_server.in_toml(path, before, place, NAME)
+    mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
+    return FileChange(path=path, before=before, after=after, mode=mode, wholly_ours=after is None)
+
+
+def _without_server(place: Place, change: FileChange | None) -> FileChange:
+    """Add to the change of the configuration that our MCP server goes."""
+    nothing = replace(place, tools=Tools.NONE)
+    if change is None:
+        return _with_server(nothing)
+    after = change.after
+    if after is not None and place.scope is Scope.USER:
+        after = mcp_server.in_toml(change.path, after, nothing, NAME)
+    return replace(change, after=after, wholly_ours=after is None)
 
 
 def _consent(place: Place, hooks: Sequence[Hook]) -> Consent:

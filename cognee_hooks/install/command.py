@@ -15,6 +15,9 @@ MARKER = "cognee_hooks/daemon/client.py"
 """Part of every command of ours, whatever interpreter and folder it names. Entries of an agent's
 settings that hold it belong to us, and no others do."""
 
+MODULE = "cognee_hooks"
+"""Our command line as a module; part of every MCP server's command of ours."""
+
 _THROW_AWAY = (
     "/.cache/uv/",
     "/uv/archive-v",
@@ -98,3 +101,28 @@ def warnings(environ: Mapping[str, str], *, argv: list[str] | None = None) -> li
             )
             return [text]
     return []
+
+
+def cli_argv() -> list[str]:
+    """Return how agents start our command line: by its script, if that lies beside the interpreter.
+
+    Raises:
+        InstallRefused: As `launcher_argv`.
+    """
+    interpreter = launcher_argv()[0]
+    script = Path(interpreter).with_name("cognee-hooks")
+    if os.access(script, os.X_OK) and str(script).isprintable():
+        return [str(script)]
+    return [interpreter, "-P", "-m", MODULE]
+
+
+def mcp_argv(agent: str) -> list[str]:
+    """Return how an agent starts our MCP server.
+
+    Args:
+        agent: The adapter's name.
+
+    Raises:
+        InstallRefused: As `launcher_argv`.
+    """
+    return [launcher_argv()[0], "-P", "-m", MODULE, "mcp", "--agent", agent]

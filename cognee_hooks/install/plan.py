@@ -27,6 +27,17 @@ class Scope(StrEnum):
     """One person in one project."""
 
 
+class Tools(StrEnum):
+    """How an agent that has no tools of ours by itself gets them."""
+
+    SKILLS = "skills"
+    """As skills, which tell the model how to call our command line."""
+    MCP = "mcp"
+    """From our MCP server; what only people call comes as skills nevertheless."""
+    NONE = "none"
+    """Not at all."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where and how to install.
@@ -36,6 +47,7 @@ class Place:
         cwd: The project, for scopes other than the user's.
         scope: For whom.
         status_line: Whether a status line is wanted.
+        tools: How the agent gets the model's tools, where it takes them.
         plugin_folder: Where to write a plugin for the agent's own plugin manager; None to change
             the agent's settings.
     """
@@ -44,6 +56,7 @@ class Place:
     cwd: Path
     scope: Scope = Scope.USER
     status_line: bool = True
+    tools: Tools = Tools.SKILLS
     plugin_folder: Path | None = None
 
     @property

@@ -33,6 +33,16 @@ class PluginFolder:
         self._manifest = folder / ".claude-plugin" / "marketplace.json"
         self._plugin = folder / "plugins" / PLUGIN
 
+    @property
+    def skills(self) -> Path:
+        """The folder of the plugin's skills."""
+        return self._plugin / "skills"
+
+    @property
+    def servers(self) -> Path:
+        """The file that names the plugin's MCP servers."""
+        return self._plugin / ".mcp.json"
+
     def install(self, entries: Mapping[str, Any]) -> Plan:
         """Plan to write the folder, or to bring it up to date.
 
