@@ -22,10 +22,10 @@ from builtin_plugins.bootstrap.log import BootLog
 from builtin_plugins.bootstrap.pidfile import PidFile
 from builtin_plugins.bootstrap.plan import Plan
 from builtin_plugins.bootstrap.presence import READY, PresenceProbe
+from builtin_plugins.bootstrap.secrets_out import Cleaner
 from builtin_plugins.bootstrap.state import Phase, Process, Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
-from cognee_hooks.services.client import CogneeClient
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.process import current_environ, start_time
 
@@ -52,18 +52,25 @@ class Worker:
         self._plan = plan
         self._environ = environ
         self._path = plan.places.state
-        self._log = BootLog(plan.places.log, plan.log_max_bytes)
+        self._clean = Cleaner(environ)
+        self._log = BootLog(plan.places.log, plan.log_max_bytes, self._clean)
         before = state.read(self._path)
         me = Process(pid=os.getpid(), started=start_time(os.getpid()))
         self._record = Record(
+            phase=Phase.CHECKING,
             streak=before.streak_now(time.time()),
             worker=me,
             server=before.server if before.server.alive else Process(),
             version=before.version,
         )
+        # At once: whoever finds the lock taken looks here who works, and how far it is.
+        self._put()
 
     async def run(self) -> None:
         """Bring the server up, or write down why it does not come."""
+        # Takes long to import, and others wait for the first word.
+        from cognee_hooks.services.client import CogneeClient
+
         client = CogneeClient(self._plan.url, NoKey())
 
         async def ask(seconds: float) -> str:
@@ -104,7 +111,7 @@ class Worker:
 
     def _failed(self, why: str) -> None:
         self._log.write("bootstrap_failed", error=why)
-        self._put(phase=Phase.FAILED, detail=why)
+        self._put(phase=Phase.FAILED, detail=self._clean(why))
 
     def _put(self, **fields: object) -> None:
         self._record = replace(self._record, at=time.time(), **fields)  # type: ignore[arg-type]
@@ -120,12 +127,14 @@ async def _work(plan: Plan, environ: Mapping[str, str]) -> None:
 
 
 def main(argument: str) -> int:
-    """Do the work, unless another worker is at it."""
+    """Do the work, unless another worker is at it, or the person has stopped the server."""
     plan = Plan.from_argument(argument)
     lock = KernelLock(plan.places.worker_lock)
     if lock.try_acquire():
         try:
-            asyncio.run(_work(plan, current_environ()))
+            # `up` takes that word away before it starts a worker.
+            if state.read(plan.places.state).phase is not Phase.STOPPED:
+                asyncio.run(_work(plan, current_environ()))
         finally:
             lock.release()
     return 0

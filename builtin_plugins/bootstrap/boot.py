@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from builtin_plugins.bootstrap.environment import without_installers
 from builtin_plugins.bootstrap.errors import BootFailed
 from builtin_plugins.bootstrap.installer import Installer
 from builtin_plugins.bootstrap.locks import SharedLock, Taken, keeping, take
 from builtin_plugins.bootstrap.log import BootLog
 from builtin_plugins.bootstrap.pidfile import PidFile
 from builtin_plugins.bootstrap.plan import Plan
-from builtin_plugins.bootstrap.presence import PresenceProbe, Verdict
+from builtin_plugins.bootstrap.presence import Presence, PresenceProbe, Verdict
 from builtin_plugins.bootstrap.settings import ServerKind
 from builtin_plugins.bootstrap.state import Phase, Process
 from cognee_hooks.deadline import Deadline
@@ -32,6 +33,7 @@ CONSOLE_CAP = 1024 * 1024
 
 _LAST_LOOK_SECONDS, _LAST_LOOK_POLL = 2.0, 0.25
 _CONSOLE_TAIL = 600
+_MAX_LINE = 300
 _EMBEDDED_NEEDS = ("python_multipart", "starlette", "uvicorn")
 
 
@@ -103,8 +105,8 @@ class Boot:
             return Outcome(None)
         if taken is Taken.TIMED_OUT:
             raise BootFailed(
-                "another cognee plugin is starting the server and it does not become healthy; its "
-                f"lock is {self._plan.places.boot_lock}."
+                "another cognee plugin has been starting the server for long, and it does not "
+                f"become healthy; its lock is {self._plan.places.boot_lock}."
             )
         async with keeping(lock):
             if await self._is_there("in_lock"):
@@ -127,10 +129,23 @@ class Boot:
             "boot_refused_server_present", stage=stage, verdict=found.verdict, **found.evidence
         )
         raise BootFailed(
-            f"a server may be there that does not serve (verdict={found.verdict}, stage={stage}), "
-            f"so none is started over it. See what holds port {self._plan.port}; if it is a server "
-            "that hangs, end it, then run `cognee-hooks up`."
+            f"{self._held(found)}, so no server is started over it (verdict={found.verdict}, "
+            f"stage={stage})."
         )
+
+    def _held(self, found: Presence) -> str:
+        """Return what seems to be there, and what to do about it."""
+        if pid := found.evidence.get("pid"):
+            return (
+                f"the server's process {pid} lives and does not serve: wait for it, or end it "
+                "(`cognee-hooks down` ends one that cognee-hooks started)"
+            )
+        if found.verdict is Verdict.BUSY:
+            return (
+                f"port {self._plan.port} is held by something that is no healthy cognee server: "
+                "end that program"
+            )
+        return f"it cannot be told whether something holds port {self._plan.port}"
 
     async def _prepared(self) -> tuple[list[str], str]:
         """Return the command that serves, installed where need be, and its version."""
@@ -139,8 +154,8 @@ class Boot:
             for name in _EMBEDDED_NEEDS:
                 if importlib.util.find_spec(name) is None:
                     raise BootFailed(
-                        f"the embedded server needs {name}. Install it with "
-                        "`pip install 'cognee-hooks[embedded]'`."
+                        f"the embedded server needs the package {name}: "
+                        f"`{sys.executable} -m pip install 'cognee-hooks[embedded]'`."
                     )
             serving = ["-P", "-m", "cognee_hooks", "server", "--port", port]
             return [sys.executable, *serving], ServerKind.EMBEDDED.value
@@ -156,7 +171,7 @@ class Boot:
             pid = self._spawned(command)
         except OSError as error:
             self._log.write("server_spawn_failed_no_pid", error=error)
-            raise BootFailed(f"the server cannot be started: {error.strerror}") from error
+            raise BootFailed(f"{command[0]} cannot be started: {error.strerror}") from error
         server = Process(pid=pid, started=start_time(pid))
         self._started(server)
         try:
@@ -174,6 +189,7 @@ class Boot:
         places = self._plan.places
         make_private_folder(places.own)
         folder = places.own if self._plan.kind is ServerKind.EMBEDDED else places.venv
+        environ = without_installers(self._environ)
         source, sink = os.pipe()
         try:
             script = str(Path(__file__).with_name("pump.py"))
@@ -182,8 +198,8 @@ class Boot:
                 spawn_detached(pump, env={}, stdin=source)
             except OSError as error:
                 self._log.write("console_pump_start_failed", error=error)
-                return spawn_detached(command, env=self._environ, cwd=folder)
-            return spawn_detached(command, env=self._environ, cwd=folder, output=sink)
+                return spawn_detached(command, env=environ, cwd=folder)
+            return spawn_detached(command, env=environ, cwd=folder, output=sink)
         finally:
             os.close(source)
             os.close(sink)
@@ -222,10 +238,18 @@ class Boot:
     def _exited(self, server: Process) -> BootFailed:
         console = self._plan.places.console
         said = read_bytes(console, max_bytes=4 * CONSOLE_CAP) or b""
-        tail = said.decode("utf-8", "replace").strip()[-_CONSOLE_TAIL:]
-        self._log.write("server_exited_before_healthy", pid=server.pid, console_tail=tail)
-        last = tail.rpartition("\n")[2]
-        return BootFailed(
-            f"the server ended before it was healthy ({last or 'it said nothing'}); its output is "
-            f"in {console}, see `cognee-hooks logs`."
+        tail = self._log.clean(said.decode("utf-8", "replace")[-4 * _CONSOLE_TAIL :]).strip()
+        self._log.write(
+            "server_exited_before_healthy", pid=server.pid, console_tail=tail[-_CONSOLE_TAIL:]
         )
+        return BootFailed(
+            f"the server ended before it was healthy ({telling_line(tail) or 'it said nothing'}); "
+            f"its output is in {console}, see `cognee-hooks logs`."
+        )
+
+
+def telling_line(text: str) -> str:
+    """Return the last line that speaks of an error, for want of one the last line."""
+    lines = [each.strip() for each in text.splitlines() if each.strip()]
+    errors = [each for each in lines if "error" in each.lower()]
+    return (errors or lines or [""])[-1][:_MAX_LINE]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import stat
 from collections import deque
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +18,12 @@ from builtin_plugins.bootstrap.state import WORDS, Phase, Process, Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
 from cognee_hooks.injection import clean
+from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.process import end
-from cognee_hooks.services.statefile import read_bytes
 
 if TYPE_CHECKING:
     from cognee_hooks import PluginContext
+    from cognee_hooks.redaction import Redacted
 
 WAIT_SECONDS = 25.0
 """How long `up` waits, if the person does not say otherwise; an agent's line is not held longer."""
@@ -25,8 +31,10 @@ STOP_SECONDS = 12.0
 """A server finishes what it is doing, which takes it 8 s at most."""
 KILL_SECONDS = 5.0
 LOG_LINES = 40
+LOCK_POLL = 0.1
 
-_MAX_LOG = 4_000_000
+_MAX_LOG = 1_000_000
+"""Bytes of the end of each log that are looked at."""
 _MAX_LINES = 10_000
 
 
@@ -71,6 +79,8 @@ class Commands:
             raise UsageError(f"The server cannot be started: {error}") from error
         if record.phase is Phase.FAILED:
             raise UsageError(f"The server did not start: {record.detail}")
+        if record.phase is Phase.STOPPED:
+            raise UsageError("The server was stopped meanwhile.")
         if record.phase is not Phase.READY:
             doing = WORDS.get(record.phase, "working")
             return f"Still {doing}; it goes on by itself. See `cognee-hooks logs`."
@@ -87,18 +97,16 @@ class Commands:
         server = self._server
         if refusal := server.refusal():
             raise UsageError(refusal)
-        record = server.record
-        if record.working:
-            self._context.report_progress("stopping what is being started")
-            await self._end(record.worker)
-            record = server.record
-        running = record.server
-        if running.alive:
-            self._context.report_progress("waiting for the server to finish its work")
-            if not await self._end(running):
-                raise UsageError(f"The server, process {running.pid}, does not end.")
-            server.pidfile.live()  # which takes the record of what is gone away
-        self._note_stopped()
+        with await self._no_worker():
+            running = server.record.server
+            # Noted first, so that no session that sees it go starts another one.
+            self._note_stopped(running)
+            if running.alive:
+                self._context.report_progress("waiting for the server to finish its work")
+                if not await self._end(running):
+                    raise UsageError(f"The server, process {running.pid}, does not end.")
+                server.pidfile.live()  # which takes the record of what is gone away
+            self._note_stopped()
         if not running.alive and not running.pid and (pid := await self._stranger()):
             raise UsageError(
                 f"A server runs at {server.plan.url} that cognee-hooks did not start{pid}. End it "
@@ -119,15 +127,38 @@ class Commands:
         for path, shown in ((places.log, _told), (places.console, str)):
             lines = [shown(each) for each in _tail(path, int(count))]
             parts.append(f"== {path}\n" + ("\n".join(lines) or "(nothing yet)"))
-        return clean("\n\n".join(parts))
+        # They are read by a model, too, where an agent runs the command.
+        text: Redacted[str] = await self._context.redact(clean("\n\n".join(parts)))
+        return text.value
 
     def _tell(self, phase: Phase) -> None:
         self._context.report_progress(WORDS[phase])
 
-    def _note_stopped(self) -> None:
-        now = self._context.now()
+    async def _no_worker(self) -> AbstractContextManager[None]:
+        """Hold the lock of those who start the server, and end the one who has it.
+
+        Raises:
+            UsageError: That one does not end.
+        """
+        lock = KernelLock(self._server.plan.places.worker_lock)
+        limit = Deadline.after(STOP_SECONDS + KILL_SECONDS)
         try:
-            self._server.write(Record(phase=Phase.STOPPED, at=now))
+            while not lock.try_acquire():
+                # One that has just begun has not said yet who it is.
+                if (record := self._server.record).working:
+                    self._context.report_progress("stopping what is being started")
+                    await self._end(record.worker)
+                if limit.expired:
+                    raise UsageError("What is starting the server does not end.")
+                await asyncio.sleep(LOCK_POLL)
+        except OSError as error:
+            raise UsageError(f"The server cannot be stopped: {error}") from error
+        return _released(lock)
+
+    def _note_stopped(self, server: Process | None = None) -> None:
+        record = Record(phase=Phase.STOPPED, at=self._context.now(), server=server or Process())
+        try:
+            self._server.write(record)
         except OSError as error:
             raise UsageError(f"It cannot be noted that the server is stopped: {error}") from error
 
@@ -159,10 +190,36 @@ def _number(argument: str, name: str, default: float) -> float:
     return max(0.0, min(number, _MAX_LINES))
 
 
+@contextmanager
+def _released(lock: KernelLock) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _tail(path: Path, count: int) -> list[str]:
     older = path.with_name(f"{path.name}.1")
-    data = b"".join(read_bytes(each, max_bytes=_MAX_LOG) or b"" for each in (older, path))
+    data = b"".join(_end_of(each) for each in (older, path))
     return list(deque(data.decode("utf-8", "replace").splitlines(), maxlen=count))
+
+
+def _end_of(path: Path) -> bytes:
+    """Return the end of a log, which may be long; nothing where none can be read."""
+    try:
+        # Without O_NONBLOCK a named pipe in the place of the file would hold us for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            return b""
+        return os.pread(descriptor, _MAX_LOG, max(0, facts.st_size - _MAX_LOG))
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def _told(line: str) -> str:

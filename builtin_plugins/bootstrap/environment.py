@@ -20,9 +20,11 @@ _PLAIN = frozenset(
 )
 """What any program may need, in either case."""
 
-_FAMILIES = tuple(
+_INSTALLERS = ("PIP_", "UV_")
+
+_FAMILIES = _INSTALLERS + tuple(
     """
-    LC_ PIP_ UV_ XDG_
+    LC_ XDG_
     ACCEPT_ ALLOW_ AUTO_ BAML_ CACHE_ CACHING CHUNK_ COGNEE_ CORS_ DATA_ DATABASE_ DATASET_ DB_
     DEFAULT_USER_ EMBEDDING_ ENABLE_ ENOLA_ FASTAPI_ GRAPH HASH_ JWT_ LANGFUSE_ LLM_ LOG_ MIGRATION_
     MONITORING_ ONTOLOGY_ OTEL_ REQUIRE_ RESPONSES_ S3_ SENTRY_ STORAGE_ STRUCTURED_ SYSTEM_
@@ -80,6 +82,11 @@ def server_environment(
     roots = {name: str(home / ".cognee" / name.partition("_")[0].lower()) for name in FOLDERS}
     login = {"DEFAULT_USER_EMAIL": email, "DEFAULT_USER_PASSWORD": password}
     return {**roots, **_DEFAULTS, **login, "HOME": str(home), **found}
+
+
+def without_installers(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without what only installing needs, such as a package index's login."""
+    return {name: value for name, value in environ.items() if not name.startswith(_INSTALLERS)}
 
 
 def _denied(name: str) -> bool:

@@ -3,29 +3,37 @@
 With uv: from the extra ``bootstrap``, whose package carries the program, or from ``PATH``. Where
 there is none, Python's own ``venv`` and pip do it, slower and with the Python that runs us. Nothing
 is ever downloaded into a shell.
+
+``venv-ready.json`` says which version was installed to the end. It is taken away before anything
+is changed, so that an installation that was killed half-way is known for what it is.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from builtin_plugins.bootstrap import extras, version
 from builtin_plugins.bootstrap.environment import FOLDERS
 from builtin_plugins.bootstrap.errors import BootFailed
+from builtin_plugins.bootstrap.installed import Installed, look
 from builtin_plugins.bootstrap.locks import SharedLock, Taken, keeping, take
-from builtin_plugins.bootstrap.log import BootLog
-from builtin_plugins.bootstrap.plan import Places, Plan
+from builtin_plugins.bootstrap.pidfile import servers_of
+from builtin_plugins.bootstrap.settings import DEFAULT_PYTHON
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.services.process import run
+from cognee_hooks.services.process import Completed, run
 from cognee_hooks.services.statefile import make_private_folder, write_json
+
+if TYPE_CHECKING:
+    from builtin_plugins.bootstrap.log import BootLog
+    from builtin_plugins.bootstrap.plan import Plan
 
 LOCK_MARGIN = 60.0
 """Seconds beyond one step of installing after which all plugins take the lock for stale."""
@@ -33,50 +41,11 @@ POLL_SECONDS = 0.5
 PROBE_SECONDS = 30.0
 
 _TAIL = 1500
-# Both a distribution's record and the package itself: an installation that was cut short, or a
-# Python that was taken away, leaves one without the other.
-_PROBE = """
-import importlib.metadata, importlib.util, json, sys
-def version(name):
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-found = version("cognee") if importlib.util.find_spec("cognee") else ""
-absent = [name for name in sys.argv[1:] if not version(name)]
-print(json.dumps({"version": found, "absent": absent}))
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """What is in the environment.
-
-    Attributes:
-        version: cognee's version, "" where it cannot be imported.
-        missing: Extras that are needed and not there.
-    """
-
-    version: str
-    missing: Sequence[str]
-
-    @property
-    def usable(self) -> bool:
-        """Whether a server can be run from it."""
-        return version.is_acceptable(self.version) and not self.missing
-
-
-async def look(places: Places, needed: Sequence[str], deadline: Deadline) -> Installed:
-    """Return what is in the environment; one without a Python that works has nothing."""
-    sentinels = [extras.SENTINELS[extra] for extra in needed]
-    command = [str(places.interpreter), "-I", "-c", _PROBE, *sentinels]
-    try:
-        done = await run(command, deadline=deadline, env={})
-        found = json.loads(done.stdout) if done.ok else {}
-    except (OSError, ValueError):
-        found = {}
-    absent = found.get("absent", sentinels)
-    return Installed(str(found.get("version", "")), extras.missing(needed, absent))
+_MAX_GIST = 300
+_WITHOUT_UV = (
+    "There is no uv on this machine; `pip install 'cognee-hooks[bootstrap]'` brings one, with "
+    "which it is faster and needs less."
+)
 
 
 def find_uv(environ: Mapping[str, str], shared: Path) -> str:
@@ -140,7 +109,7 @@ class Installer:
         if not found.usable:
             raise BootFailed(
                 "another process is still installing cognee; its lock is "
-                f"{self._places.install_lock}. Wait for it, then run `cognee-hooks up`."
+                f"{self._places.install_lock}."
             )
         self._log.write("install_lock_lost_skip_at_pin", version=found.version, via=taken.value)
         return found.version
@@ -153,54 +122,85 @@ class Installer:
             raise BootFailed(f"cannot create cognee data dirs: {error}") from error
 
     async def _is_installed(self) -> bool:
-        return (await self._look()).usable
+        # Whoever holds the lock may have installed cognee and not yet what it needs.
+        found = await self._look()
+        return found.usable and found.complete
 
     async def _look(self) -> Installed:
         return await look(self._places, self._extras, Deadline.after(PROBE_SECONDS))
 
     async def _install(self) -> str:
         found = await self._look()
-        if found.usable:
+        if found.usable and found.complete:
             self._note(found.version)
             self._log.write("cognee_install_skipped_at_pin", version=found.version)
             return found.version
         if found.missing and found.version:
             self._log.write("cognee_install_missing_extras", missing=list(found.missing))
+        self._refuse_under_servers()
         self._tell()
+        try:
+            return await self._change(found)
+        except BootFailed as failure:
+            if not found.usable:
+                raise
+            # Complete for all that we know: whoever installed it left no word, that is all.
+            self._log.write("install_unverified_best_effort", version=found.version, error=failure)
+            return found.version
+
+    async def _change(self, found: Installed) -> str:
         # A good version stays: only what it lacks is added.
         keep = version.is_acceptable(found.version)
         spec = extras.requirement(self._extras, found.version if keep else version.PIN)
-        await self._make_venv(rebuild=not found.version)
-        await self._run(self._installing(spec), spec)
+        with suppress(OSError):
+            self._places.ready_marker.unlink()
+        if not found.version or not found.fits or not self._places.interpreter.exists():
+            await self._make_venv()
+        await self._run(self._installing(spec, again=found.usable), spec)
         after = await self._look()
         if not after.usable:
             self._log.write("cognee_install_failed", spec=spec, error=f"found {after}")
             raise BootFailed(
                 f"{spec} was installed into {self._places.venv}, but cognee "
-                f"{after.version or '(not importable)'} is what is there. Remove that folder, then "
-                "run `cognee-hooks up`."
+                f"{after.version or '(not importable)'} is what is there. Remove that folder."
             )
         self._note(after.version)
         self._log.write("cognee_install_ready", version=after.version, spec=spec)
         return after.version
 
-    async def _make_venv(self, *, rebuild: bool) -> None:
-        """Make the environment, anew where the one that is there cannot be used."""
-        if self._places.interpreter.exists() and not rebuild:
-            return
+    def _refuse_under_servers(self) -> None:
+        """Raise where a server of another port runs from what would be changed."""
+        if port := next(servers_of(self._plan.shared, self._places.venv), 0):
+            raise BootFailed(
+                f"what is in {self._places.venv} has to be changed, and the server at port {port} "
+                "runs from there. Stop that server."
+            )
+
+    async def _make_venv(self) -> None:
+        """Make the environment anew."""
         # Not every uv can clear it by itself.
         await asyncio.to_thread(shutil.rmtree, self._places.venv, ignore_errors=True)
-        if uv := self._uv:
-            command = [uv, "venv", "--python", self._plan.python, self._venv]
-        else:
-            command = [sys.executable, "-m", "venv", self._venv]
-        await self._run(command, "venv")
+        venv = str(self._places.venv)
+        if not (uv := self._uv):
+            await self._run([sys.executable, "-m", "venv", venv], "venv")
+            return
+        try:
+            await self._run([uv, "venv", "--python", self._plan.python, venv], "venv")
+        except BootFailed as failure:
+            # Nobody insists on the default, and it cannot be downloaded everywhere.
+            if self._plan.python != DEFAULT_PYTHON:
+                raise BootFailed(f"{failure} COGNEE_PLUGIN_PYTHON asks for that Python.") from None
+            self._log.write("default_python_not_had", python=self._plan.python, error=failure)
+            await self._run([uv, "venv", "--python", sys.executable, venv], "venv")
 
-    def _installing(self, spec: str) -> list[str]:
+    def _installing(self, spec: str, *, again: bool) -> list[str]:
+        """Return the command; ``again`` also puts back in place what seems to be there."""
         python = str(self._places.interpreter)
         if uv := self._uv:
-            return [uv, "--no-progress", "pip", "install", "--upgrade", "--python", python, spec]
-        return [python, "-m", "pip", "install", "--disable-pip-version-check", "--upgrade", spec]
+            command = [uv, "--no-progress", "pip", "install", "--upgrade", "--python", python]
+            return [*command, *(["--reinstall"] if again else []), spec]
+        command = [python, "-m", "pip", "install", "--disable-pip-version-check", "--upgrade"]
+        return [*command, *(["--force-reinstall"] if again else []), spec]
 
     async def _run(self, command: Sequence[str], what: str) -> None:
         # An environment or a cache of another shell's, and its configuration, are not meant.
@@ -214,20 +214,22 @@ class Installer:
             )
         except OSError as error:
             raise BootFailed(f"{command[0]} cannot be run: {error.strerror}") from error
-        if done.ok:
-            return
-        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-_TAIL:]
-        why = f"not done within {self._plan.install_seconds:g} s" if done.timed_out else said
-        self._log.write("cognee_install_failed", spec=what, via=Path(command[0]).name, error=why)
-        raise BootFailed(f"installing cognee failed ({what}): {why or done.returncode}")
+        if not done.ok:
+            raise self._failure(done, command, what)
+
+    def _failure(self, done: Completed, command: Sequence[str], what: str) -> BootFailed:
+        said = (done.stderr.strip() or done.stdout).decode("utf-8", "replace").strip()
+        why = f"it was not done within {self._plan.install_seconds:g} s" if done.timed_out else said
+        via = Path(command[0]).name
+        self._log.write("cognee_install_failed", spec=what, via=via, error=why[-_TAIL:])
+        remedy = "" if self._uv else f" {_WITHOUT_UV}"
+        return BootFailed(
+            f"cognee could not be installed ({gist(why) or done.returncode}).{remedy}"
+        )
 
     @property
     def _uv(self) -> str:
         return find_uv(self._environ, self._plan.shared)
-
-    @property
-    def _venv(self) -> str:
-        return str(self._places.venv)
 
     def _note(self, found: str) -> None:
         marker = {
@@ -239,3 +241,13 @@ class Installer:
             write_json(self._places.ready_marker, marker, durable=False)
         except OSError as error:
             self._log.write("venv_ready_write_failed", error=error)
+
+
+def gist(said: str) -> str:
+    """Return what an installer said in one line: what went wrong, and what that came from."""
+    lines = [each.strip().removeprefix("error:").strip() for each in said.splitlines()]
+    told = [each for each in lines if each]
+    if not told:
+        return ""
+    first, last = told[0][:_MAX_GIST], told[-1].removeprefix("cause:").strip()[:_MAX_GIST]
+    return first if len(told) == 1 else f"{first}: {last}"

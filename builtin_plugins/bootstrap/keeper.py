@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from builtin_plugins.bootstrap.local_server import GET_MODEL_KEY, NO_MODEL_KEY, LocalServer
 from builtin_plugins.bootstrap.presence import Verdict
+from builtin_plugins.bootstrap.settings import ServerKind
 from builtin_plugins.bootstrap.state import Phase, Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import NoticeLevel
@@ -20,6 +22,7 @@ LOOK_AGAIN_SECONDS = 60.0
 """Pause where something is there that does not serve."""
 _HEALTH_SECONDS = 6.0
 _SPARE_SECONDS = 120.0
+_FIRST_TIME = " The first time cognee is installed, which takes some minutes."
 
 
 class Keeper:
@@ -36,6 +39,7 @@ class Keeper:
         self._woken = asyncio.Event()
         self._running = False
         self._phase = Phase.NONE
+        self._last = Record()
 
     @property
     def phase(self) -> Phase:
@@ -63,7 +67,9 @@ class Keeper:
         if self._is_hopeless():
             return False
         record = self._server.record
-        wait = 0.0 if record.working else record.next_try() - self._context.now()
+        # How an attempt ended stands nowhere else where the disk is full, say.
+        newest = record if record.at >= self._last.at else self._last
+        wait = 0.0 if record.working else newest.next_try() - self._context.now()
         if wait > 0:
             await self._pause(jittered(wait, self._context.random))
             return True
@@ -102,9 +108,10 @@ class Keeper:
 
     async def _bring_up(self) -> Record:
         plan = self._server.plan
+        first = "" if plan.kind is ServerKind.EMBEDDED else _FIRST_TIME
         self._context.say(
-            "Cognee memory: a local server is being started. The first time cognee is installed, "
-            "which takes some minutes; prompts work meanwhile.",
+            f"Cognee memory: a local server is being started.{first} Prompts work meanwhile, and "
+            "what they bring is kept for it.",
             NoticeLevel.INFO,
         )
         self._phase = Phase.CHECKING
@@ -113,7 +120,8 @@ class Keeper:
         try:
             return await self._server.bring_up(self._tell, Deadline.after(longest))
         except OSError as error:
-            return Record(phase=Phase.FAILED, detail=str(error), at=self._context.now(), streak=1)
+            detail = f"{error.filename or self._server.plan.shared}: {error.strerror}."
+            return Record(phase=Phase.FAILED, detail=detail, at=self._context.now())
         finally:
             self._phase = Phase.NONE
 
@@ -121,8 +129,12 @@ class Keeper:
         self._phase = phase
 
     def _done(self, record: Record) -> None:
-        if record.phase is Phase.FAILED:
-            self._context.say(
-                f"Cognee memory: the local server did not start: {record.detail} It is tried again "
-                "later; `cognee-hooks up` tries at once."
-            )
+        if record.phase is not Phase.FAILED:
+            return
+        if record != self._server.record:
+            record = replace(record, streak=max(record.streak, self._last.streak + 1))
+        self._last = record
+        self._context.say(
+            f"Cognee memory: the local server did not start: {record.detail} It is tried again "
+            "later; `cognee-hooks up` tries at once."
+        )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.5
 WORKER_LOG_BYTES = 1_000_000
 """What workers print before they have a log; that is little, but each adds to it."""
-_CLOCKS_APART = 2.0
+_LOOKS = 4
 
 NO_MODEL_KEY = (
     "no cognee server is started, since LLM_API_KEY is not set and cognee cannot work without a "
@@ -113,17 +113,19 @@ class LocalServer:
         Raises:
             OSError: No worker can be started.
         """
-        record = self.record
-        working = record.working
-        began = record.at if working else self._context.now()
-        worker = record.worker if working else self.launch()
+        before = self.record
+        worker = before.worker if before.working else self.launch()
+        gone = 0
         while not deadline.expired:
             record = self.record
-            if record.phase not in WORDS and record.at >= began:
+            settled = record.phase not in WORDS
+            if settled and (record != before or record.phase is Phase.STOPPED):
                 return record
-            if not worker.alive and not record.working:
-                return self._left_by_its_worker(began)
-            tell(record.phase if record.phase in WORDS else Phase.CHECKING)
+            # Ours ends at once where another one has just begun, which has not said so yet.
+            gone = 0 if worker.alive or record.working else gone + 1
+            if gone > _LOOKS:
+                return self._left_by_its_worker(record)
+            tell(Phase.CHECKING if settled else record.phase)
             await asyncio.sleep(min(POLL_SECONDS, deadline.remaining()))
         return self.record
 
@@ -135,12 +137,12 @@ class LocalServer:
         """
         state.write(self.plan.places.state, record)
 
-    def _left_by_its_worker(self, began: float) -> Record:
-        # It may have ended between two looks, with or without a word.
-        record = self.record
-        if record.phase not in WORDS and record.at >= began - _CLOCKS_APART:
-            return record
-        detail = f"the process that starts it was ended; see {self.plan.places.own / 'worker.log'}"
+    def _left_by_its_worker(self, record: Record) -> Record:
+        log = self.plan.places.own / "worker.log"
+        detail = (
+            "the process that starts it ended without a word: it was killed, or cannot write to "
+            f"{self.plan.places.own}; see {log}."
+        )
         return replace(record, phase=Phase.FAILED, detail=detail, at=self._context.now())
 
     async def _ask(self, seconds: float) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import os
 import secrets
 import time
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.process import is_alive, start_time
-from cognee_hooks.services.statefile import make_private_folder, read_bytes
+from cognee_hooks.services.statefile import finite, make_private_folder, read_bytes
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
@@ -174,15 +173,13 @@ def is_stale(content: bytes | None, now: float, modified: float, stale_after: fl
         return abs(now - modified) > TORN_AFTER
     if not isinstance(fields, dict):
         return True
-    pid, created = fields.get("pid"), fields.get("created_at")
+    pid, created = fields.get("pid"), finite(fields.get("created_at"))
     if isinstance(pid, bool) or not isinstance(pid, int):
         return True
     if not is_alive(pid, str(fields.get("start_time") or "")):
         return True
-    if isinstance(created, bool) or not isinstance(created, (int, float)):
-        return True
     # A lock from the future has a holder that lives; its clock was set back.
-    return not math.isfinite(created) or now - created > stale_after
+    return now - created > stale_after
 
 
 class Taken(StrEnum):

@@ -1,21 +1,24 @@
 """The file in which all cognee plugins note which process serves a port.
 
 ``server-<port>.pid`` holds ``{"pid", "port", "version", "created_at"}``, ``created_at`` in epoch
-seconds. It is evidence that a server may be there, never a handle for ending one.
+seconds, and ours ``start_time`` as well, so that another process that got the id later, after a
+restart of the machine perhaps, is not taken for the server. It is evidence that a server may be
+there, never a handle for ending one.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from cognee_hooks.services.process import command_line, is_alive
+from cognee_hooks.services.process import command_line, is_alive, start_time
 from cognee_hooks.services.statefile import read_bytes, read_object, write_json
 
 _WORDS = ("uvicorn", "cognee")
 _MAX_BYTES = 10_000
+_MOST_FILES = 100
 
 
 class PidFile:
@@ -43,7 +46,13 @@ class PidFile:
         Raises:
             OSError: The file cannot be written.
         """
-        fields = {"pid": pid, "port": self._port, "version": version, "created_at": time.time()}
+        fields = {
+            "pid": pid,
+            "port": self._port,
+            "version": version,
+            "created_at": time.time(),
+            "start_time": start_time(pid),
+        }
         write_json(self.path, fields, durable=False)
 
     def live(self) -> int:
@@ -51,8 +60,8 @@ class PidFile:
         seen = read_bytes(self.path, max_bytes=_MAX_BYTES)
         if seen is None:
             return 0
-        pid = self._pid()
-        if pid and self._serves(pid):
+        pid, started = self._noted()
+        if pid and self._serves(pid, started):
             return pid
         self.forget(seen)
         return 0
@@ -71,18 +80,37 @@ class PidFile:
         """Return what it says, for people; nothing is removed."""
         if not self.path.exists():
             return "no server is noted"
-        pid = self._pid()
+        pid, started = self._noted()
         if not pid:
             return f"{self.path} cannot be read"
-        return f"process {pid}, {'alive' if self._serves(pid) else 'gone'}"
+        return f"process {pid}, {'alive' if self._serves(pid, started) else 'gone'}"
 
-    def _pid(self) -> int:
-        pid = read_object(self.path, max_bytes=_MAX_BYTES).get("pid")
-        return pid if isinstance(pid, int) and not isinstance(pid, bool) and pid > 0 else 0
+    def _noted(self) -> tuple[int, str]:
+        fields = read_object(self.path, max_bytes=_MAX_BYTES)
+        pid, started = fields.get("pid"), fields.get("start_time")
+        if isinstance(pid, bool) or not isinstance(pid, int) or pid <= 0:
+            return 0, ""
+        return pid, started if isinstance(started, str) else ""
 
-    def _serves(self, pid: int) -> bool:
-        if not is_alive(pid):
+    def _serves(self, pid: int, started: str) -> bool:
+        if not is_alive(pid, started):
             return False
         command = self._command(pid)
         # Where the system does not tell, it may be one.
         return command is None or any(word in command.lower() for word in _WORDS)
+
+
+def servers_of(folder: Path, venv: Path) -> Iterator[int]:
+    """Yield the ports of servers that are noted, live, and run from an environment.
+
+    Args:
+        folder: The folder that all cognee plugins share.
+        venv: The environment.
+    """
+    for path in sorted(folder.glob("server-*.pid"))[:_MOST_FILES]:
+        port = path.stem.removeprefix("server-")
+        pid = PidFile(folder, int(port)).live() if port.isascii() and port.isdigit() else 0
+        command = command_line(pid) if pid else ""
+        # Where the system does not tell, it may be one.
+        if pid and (command is None or f"{venv}/" in command):
+            yield int(port)

@@ -75,7 +75,7 @@ class BootstrapPlugin:
         """Tell what is installed, and how the last start went."""
         from builtin_plugins.bootstrap.checks import rows
 
-        return await rows(self._server, self._settings, deadline)
+        return await rows(self._server, self._settings, deadline, self._context.now())
 
     # -- inside ----------------------------------------------------------------------------------
 

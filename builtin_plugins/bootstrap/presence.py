@@ -92,13 +92,14 @@ class PresenceProbe:
         """Tell whether the server answers and is fine."""
         return await self._ask(seconds) == READY
 
-    async def look(self, *, confirm: bool) -> Presence:
+    async def look(self, *, confirm: bool, seconds: float = HTTP_SECONDS) -> Presence:
         """Return what is there.
 
         Args:
             confirm: Where nothing is, look once more after a pause.
+            seconds: How long the server may take to answer.
         """
-        evidence = {"base_url": self._url, "http": await self._ask(HTTP_SECONDS)}
+        evidence = {"base_url": self._url, "http": await self._ask(seconds)}
         if evidence["http"] == READY:
             return Presence(Verdict.READY, evidence)
         if not is_loopback(self._url):

@@ -26,16 +26,20 @@ def pump(source: int, path: str, limit: int) -> None:
     """
     with suppress(OSError):  # there is none at the first start
         os.rename(path, f"{path}.1")  # noqa: PTH104 -- a bare interpreter imports no pathlib
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-    target = os.open(path, flags, 0o600)
-    left = limit
+    # A server whose output nobody reads would stand still, so it is read also where no file can
+    # be made. Without O_NONBLOCK a named pipe in its place would hold us for ever.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+    target, left = -1, 0
+    with suppress(OSError):
+        target, left = os.open(path, flags, 0o600), limit
     while chunk := os.read(source, _CHUNK):
         kept = chunk[:left]
         if left:
             left = left - len(kept) if _written(target, kept) else 0
             if not left:
                 _written(target, MARK)
-    os.close(target)
+    if target >= 0:
+        os.close(target)
 
 
 def _written(target: int, data: bytes) -> bool:

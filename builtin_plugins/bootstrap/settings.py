@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from cognee_hooks import Narrow, option
 
+DEFAULT_PYTHON = "3.12"
+"""What cognee is run on if it can be had; else the Python that runs us."""
+
 
 class ServerKind(StrEnum):
     """Which server is run."""
@@ -36,9 +39,10 @@ class BootstrapSettings:
         "no meaning, and needs no model.",
     )
     python: str = option(
-        default="3.12",
+        default=DEFAULT_PYTHON,
         env="COGNEE_PLUGIN_PYTHON",
-        help="Python for cognee's environment: a version or a path.",
+        help="Python for cognee's environment: a version or a path. Where the default cannot be "
+        "had, the Python that runs cognee-hooks takes its place.",
     )
     install_timeout: int = option(
         default=600,

@@ -116,7 +116,7 @@ async def test_a_server_that_comes_up_is_noted_for_all_plugins(isolated_environm
         assert rig.phases == [Phase.CHECKING, Phase.STARTING]
         file = rig.plan.shared / f"server-{rig.plan.port}.pid"
         record = json.loads(file.read_text())
-        assert set(record) == {"pid", "port", "version", "created_at"}
+        assert set(record) == {"pid", "port", "version", "created_at", "start_time"}
         assert (record["pid"], record["port"]) == (rig.servers[0].pid, rig.plan.port)
         assert rig.events == ["server_spawned", "server_healthy"]
         assert not rig.plan.places.boot_lock.exists()

@@ -1,0 +1,34 @@
+"""Takes secrets out of what a server or an installer said, before it is kept or shown.
+
+A model's refusal quotes the key, an installer the address of a package index with its password.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cognee_hooks.redaction.names import kind_of
+from cognee_hooks.redaction.rules import find
+from cognee_hooks.redaction.spans import replace
+
+_SHORTEST = 8
+"""Shorter values are found in too many places that have nothing to do with them."""
+
+
+class Cleaner:
+    """Knows the secrets of one environment, and what secrets look like.
+
+    Args:
+        environ: The server's environment.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        known = {value for name, value in environ.items() if kind_of(name)}
+        # The longest first: one may be part of another.
+        self._known = sorted((each for each in known if len(each) >= _SHORTEST), key=len)[::-1]
+
+    def __call__(self, text: str) -> str:
+        """Return the text with a tag in the place of each secret."""
+        for value in self._known:
+            text = text.replace(value, "[redacted:CREDENTIAL]")
+        return replace(text, find(text))
