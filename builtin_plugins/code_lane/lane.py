@@ -57,7 +57,9 @@ class CodeLane:
         services = self._context.services
         names = identifiers(prompt)
         record = self._records.around(cwd) if names else None
-        if record is None or not record.last_index_at or services.health.state == "offline":
+        # A server that keeps failing would cost each prompt the whole wait.
+        away = services.health.state == "offline" or services.breaker.state == "open"
+        if away or record is None or not record.last_index_at:
             return []
         seconds = min(SECONDS, self._context.core.recall_seconds / 2)
         deadline = Deadline.after(seconds, self._context.clock)

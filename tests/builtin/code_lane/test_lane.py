@@ -145,6 +145,14 @@ async def test_a_failure_is_silent_and_says_nothing_about_the_server(indexed, ki
     assert indexed.host.services.breaker.state == "closed"
 
 
+async def test_while_recall_is_paused_no_prompt_waits_for_facts(indexed):
+    breaker = indexed.host.services.breaker
+    while breaker.state == "closed":
+        breaker.failure(FailureKind.TIMED_OUT)
+    assert await indexed.host.registered.lanes["code"].search("what does process_refund do?") == []
+    assert indexed.client.questions == []
+
+
 async def test_a_slow_server_is_given_up_before_the_prompt_is(session):
     made = await session(COGNEE_RECALL_TIMEOUT_MS="400")
     await made.index("--wait 5")
