@@ -24,6 +24,7 @@ from cognee_hooks.results import Act, CheckStatus, Failure
 from cognee_hooks.services.names import session_file_stem
 from tests.support.scripted import fails
 from tests.support.sync_session import HERE, IMPROVE, NEWEST
+from tests.support.waiting import turns
 
 K = FailureKind
 SESSION = HERE.session_id
@@ -535,6 +536,36 @@ async def test_the_end_takes_no_longer_than_its_share(make):
     limit = Deadline.after(0.1)
     await plugin.cognee_session_end(SessionEnd(session_id=SESSION), limit)
     assert rig.record.failure_reason == "timeout"
+
+
+async def test_a_session_that_ended_before_there_was_a_server_is_synced_when_its_entries_are_there(
+    rig, monkeypatch
+):
+    monkeypatch.setattr("builtin_plugins.sync.plugin.LATE_POLL_SECONDS", 0.0)
+    plugin = rig.plugin()
+    rig.port.waiting = 2
+    await rest(rig, plugin)
+    await end(rig, plugin)
+    assert rig.improves == []
+    rig.answers(RUNNING)
+    rig.context.services.health.note(None)
+    plugin.cognee_server_state_changed(ServerStateChanged(previous="offline", current="ok"))
+    await turns()
+    assert rig.improves == []  # what it has kept is still on its way
+    rig.store(2, Act.REPLAYED)
+    rig.port.waiting = 0
+    await rig.port.settle()
+    assert triggers(rig) == (1, "final")
+
+
+async def test_a_session_that_goes_on_after_its_end_waits_for_its_next_one(rig):
+    plugin = rig.plugin()
+    await end(rig, plugin)
+    plugin.cognee_user_prompt_submit(prompt())
+    rig.store(2)
+    plugin.cognee_server_state_changed(ServerStateChanged(previous="offline", current="ok"))
+    await rig.port.settle()
+    assert rig.improves == []
 
 
 async def test_the_final_sync_can_be_switched_off(make):
