@@ -6,11 +6,12 @@ import asyncio
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from builtin_plugins.recall import reasons, render
+from builtin_plugins.recall import elsewhere, reasons, render
 from builtin_plugins.recall.settings import Counts, RecallSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import SessionStart, UserPromptSubmit
+from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.framing import DATA_NOTE
 from cognee_hooks.results import (
     Act,
@@ -52,6 +53,10 @@ class _Turns:
     with_hits: int = 0
     last_graph: int = 0
     last_code: int = 0
+    without: int = 0
+    """Answered without any memory, in a row."""
+    looked: int = 0
+    """1 when it was looked elsewhere, which is done once."""
 
 
 class RecallPlugin:
@@ -73,6 +78,7 @@ class RecallPlugin:
     @hookimpl
     def cognee_dataset_changed(self) -> None:
         """Open the other dataset."""
+        self._turns.without = 0
         self._context.spawn(self._warm_up(Deadline.after(WARM_UP_SECONDS, self._context.clock)))
 
     @hookimpl
@@ -109,6 +115,7 @@ class RecallPlugin:
         outcome = HIT if hits else reason or NOTHING
         self._context.record(Act.RECALLED, outcome, seconds=self._context.clock() - asked)
         self._remember(section.hits, others, failed=bool(reason))
+        self._look_elsewhere(query)
         return [each for each in (section, *lanes) if each.text]
 
     @hookimpl
@@ -162,11 +169,8 @@ class RecallPlugin:
 
     def _state(self) -> CheckResult:
         if not self._on:
-            return CheckResult(
-                name="recall",
-                status=CheckStatus.INFO,
-                detail="off",
-                remedy="set COGNEE_RECALL=true and COGNEE_CAPTURE=true to recall memory",
+            return CheckResult.off(
+                "recall", "set COGNEE_RECALL=true and COGNEE_CAPTURE=true to recall memory"
             )
         breaker = self._context.services.breaker
         paused = breaker.state == "open"
@@ -263,8 +267,38 @@ class RecallPlugin:
         if code or not failed:
             turns.last_graph, turns.last_code = graph, code
         turns.with_hits += bool(graph + code)
+        if graph or not failed:
+            turns.without = 0 if graph else turns.without + 1
+        self._save()
+
+    def _look_elsewhere(self, query: Redacted[str]) -> None:
+        """Look for memory in other datasets in the background, where this one gives none."""
+        context, turns = self._context, self._turns
+        chosen = bool(context.core.read_dataset_ids)
+        # Without access control all datasets are one store, so nothing would be elsewhere.
+        wanted = self._settings.dataset_hint and not (chosen or context.services.health.single_user)
+        if wanted and not turns.looked and turns.without >= elsewhere.IN_A_ROW:
+            turns.looked = 1
+            context.spawn(self._hint(query), lasting=True)
+
+    async def _hint(self, query: Redacted[str]) -> None:
+        context = self._context
+        dataset = context.session.dataset
         try:
-            self._context.state.write(asdict(turns))
+            limit = Deadline.after(elsewhere.SECONDS, context.clock)
+            other = await elsewhere.find(context, query, limit)
+        except ServerFailure as failure:
+            context.log.debug("not looked elsewhere: %s", failure.kind.value)
+            self._turns.looked = self._turns.without = 0  # after as many prompts, again
+            return
+        self._save()
+        # Nobody needs the hint who has switched meanwhile.
+        if other and context.session.dataset == dataset:
+            context.say(elsewhere.hint(dataset, other), NoticeLevel.INFO)
+
+    def _save(self) -> None:
+        try:
+            self._context.state.write(asdict(self._turns))
         except OSError as error:
             self._context.log.warning("turn counters not saved: %s", type(error).__name__)
 

@@ -65,6 +65,12 @@ class RecallSettings:
         narrow=Narrow.SWITCH_OFF,
         help="Open the dataset at session start, so that the first prompt does not wait for it.",
     )
+    dataset_hint: bool = option(
+        default=True,
+        env="COGNEE_RECALL_DATASET_HINT",
+        narrow=Narrow.SWITCH_OFF,
+        help="Say once where nothing is found time and again, and another dataset holds memory.",
+    )
     status_counts: Counts = option(
         default=Counts.DEFAULT,
         env="COGNEE_STATUSLINE_COUNTS",
