@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from cognee_hooks.typed import require, require_callable
 
@@ -111,6 +111,16 @@ class CheckResult:
         """Refuse fields of a wrong type."""
         require(self, str, "name", "detail", "remedy")
         require(self, CheckStatus, "status")
+
+    @classmethod
+    def off(cls, name: str, remedy: str) -> Self:
+        """Return the row of a feature that is switched off, which is no fault.
+
+        Args:
+            name: The feature.
+            remedy: What switches it on, and what for.
+        """
+        return cls(name=name, status=CheckStatus.INFO, detail="off", remedy=remedy)
 
 
 class Act(StrEnum):

@@ -91,11 +91,9 @@ class CompactionPlugin:
     def cognee_doctor_checks(self) -> CheckResult:
         """Tell whether compactions are looked after."""
         if not self._on:
-            return CheckResult(
-                name="compaction",
-                status=CheckStatus.INFO,
-                detail="off",
-                remedy="set COGNEE_COMPACTION_ANCHOR=true and COGNEE_CAPTURE=true to carry what a "
+            return CheckResult.off(
+                "compaction",
+                "set COGNEE_COMPACTION_ANCHOR=true and COGNEE_CAPTURE=true to carry what a "
                 "compaction drops over to the next prompt",
             )
         return CheckResult(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from builtin_plugins.datasets import listing
 from cognee_hooks import PluginContext, federation, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
-from cognee_hooks.results import CheckResult, CheckStatus, Command, StatusRow
+from cognee_hooks.results import CheckResult, Command, StatusRow
 from cognee_hooks.services.statefile import finite
 
 if TYPE_CHECKING:
     from builtin_plugins.datasets.switch import Switching
+    from cognee_hooks.deadline import Deadline
     from cognee_hooks.events import DatasetChanged
 
 
@@ -61,36 +62,11 @@ class DatasetsPlugin:
         )
 
     @hookimpl
-    def cognee_doctor_checks(self) -> list[CheckResult]:
-        """Tell which dataset is in use, and which are read instead."""
-        context = self._context
-        session = context.session
-        switched = context.services.bindings.default() == session.dataset
-        where = (
-            f"switched to; kept in {context.services.paths.active_dataset_file}"
-            if switched
-            else "as configured"
-        )
-        problem = context.core_problem(federation.OPTION)
-        reads = CheckResult(
-            name="federation",
-            status=CheckStatus.WARNING if problem else CheckStatus.INFO,
-            detail=federation.described(
-                context.core.read_dataset_ids,
-                context.core_source(federation.OPTION),
-                problem,
-                session.dataset,
-            ),
-            remedy=f'write it as ["<uuid>", "<uuid>"], or remove {federation.VARIABLE}'
-            if problem
-            else "",
-        )
-        return [
-            CheckResult(
-                name="dataset", status=CheckStatus.OK, detail=f"{session.dataset} — {where}"
-            ),
-            reads,
-        ]
+    async def cognee_doctor_checks(self, deadline: Deadline) -> list[CheckResult]:
+        """Tell which dataset is in use, which are read instead, and which there are."""
+        from builtin_plugins.datasets.checks import rows
+
+        return await rows(self._context, deadline)
 
     # -- inside ----------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ def checks(host: Host) -> list[CheckResult]:
         _env_file(host),
         _shell(host),
         *_settings(host),
+        *_models(host),
         _timeouts(host),
         *_connection(host),
     ]
@@ -95,6 +96,29 @@ def _settings(host: Host) -> list[CheckResult]:
         return problems
     sources = sorted({row.source for row in host.settings.rows()} - {"default"})
     return [ok("settings", f"from {', '.join(sources)}" if sources else "all defaults")]
+
+
+def _models(host: Host) -> Iterator[CheckResult]:
+    """Yield what a server on this machine would work with; one elsewhere has its own."""
+    if host.mode.backend != "local":
+        return
+    lookup = host.settings.lookup
+    if lookup("LLM_API_KEY").strip():
+        source = host.settings.get_variable_source("LLM_API_KEY")
+        model = lookup("LLM_MODEL").strip()
+        yield ok(
+            "LLM_API_KEY",
+            f"configured ({source}), {f'model {model}' if model else 'model: default'}",
+        )
+    else:
+        yield info(
+            "LLM_API_KEY",
+            "not set; a local cognee server needs one, the small embedded one does not",
+            "set it in ~/.cognee/.env if cognee is to run on this machine",
+        )
+    embedding, size = lookup("EMBEDDING_MODEL").strip(), lookup("EMBEDDING_DIMENSIONS").strip()
+    if embedding or size:
+        yield ok("embedding", f"model {embedding or 'default'}, {size or 'default'} dimensions")
 
 
 def _timeouts(host: Host) -> CheckResult:
