@@ -106,7 +106,7 @@ def _texts(blocks: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _stop_reason(move: Move) -> str:
-    return "tool_use" if move.command or move.task else "end_turn"
+    return "tool_use" if move.command or move.task or move.tool else "end_turn"
 
 
 def _content(move: Move) -> dict[str, Any]:
@@ -120,6 +120,8 @@ def _content(move: Move) -> dict[str, Any]:
             "subagent_type": "general-purpose",
             "run_in_background": False,
         }
+    elif move.tool:
+        name, given = f"mcp__cognee-hooks__{move.tool}", move.arguments
     else:
         return {"type": "text", "text": move.text}
     return {"type": "tool_use", "id": f"toolu_{move.number}", "name": name, "input": given}

@@ -90,6 +90,8 @@ def _item(move: Move) -> dict[str, Any]:
     if move.task:
         call = _call(move, "spawn_agent", {"message": move.task})
         return call | {"namespace": "multi_agent_v1"}
+    if move.tool:
+        return _call(move, move.tool, move.arguments) | {"namespace": "mcp__cognee_hooks"}
     content = [{"type": "output_text", "text": move.text, "annotations": []}]
     return {
         "type": "message",

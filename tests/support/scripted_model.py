@@ -7,6 +7,8 @@ A prompt holds directives; the model carries them out in order, one per request,
 ``{{agent: task}}``
     Hand this task to a sub-agent; the task may hold directives in square brackets instead of
     braces, ``[[tool: command]]``.
+``{{mcp: tool {...}}}``
+    Call a tool of our MCP server with these arguments.
 ``{{say: text}}``
     The answer; without it the model says ``Done.``
 ``{{tokens: count}}``
@@ -23,7 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tests.support.http_server import Handler, HttpServer
@@ -31,7 +33,7 @@ from tests.support.waiting import PATIENCE
 
 ANSWER = "Done."
 
-_DIRECTIVE = re.compile(r"\{\{(tool|agent|say|tokens): *(.*?)\}\}", re.DOTALL)
+_DIRECTIVE = re.compile(r"\{\{(tool|agent|mcp|say|tokens): *(.*?)\}\}(?!\})", re.DOTALL)
 _HOLD_SECONDS = 120.0
 
 
@@ -50,12 +52,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Move:
-    """What the model does next: call the shell, start a sub-agent, or else answer.
+    """What the model does next: call the shell or our server, start a sub-agent, or else answer.
 
     Attributes:
         number: Number of the request, for ids that never repeat.
         command: Shell command to call.
         task: Task of a sub-agent to start.
+        tool: Tool of our MCP server to call.
+        arguments: Its arguments.
         text: The answer.
         tokens: Input tokens to report.
     """
@@ -63,6 +67,8 @@ class Move:
     number: int
     command: str = ""
     task: str = ""
+    tool: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
     text: str = ANSWER
     tokens: int = 10
 
@@ -71,11 +77,14 @@ def next_move(turn: Turn, number: int) -> Move:
     """What the prompt's directives say to do after so many tool results."""
     found = _DIRECTIVE.findall(turn.prompt)
     tokens = next((int(value) for kind, value in found if kind == "tokens"), 10)
-    calls = [(kind, value) for kind, value in found if kind in {"tool", "agent"}]
+    calls = [(kind, value) for kind, value in found if kind in {"tool", "agent", "mcp"}]
     if turn.results < len(calls):
         kind, value = calls[turn.results]
         if kind == "tool":
             return Move(number, command=value, tokens=tokens)
+        if kind == "mcp":
+            name, _, arguments = value.partition(" ")
+            return Move(number, tool=name, arguments=json.loads(arguments or "{}"), tokens=tokens)
         return Move(number, task=value.replace("[[", "{{").replace("]]", "}}"), tokens=tokens)
     said = next((value for kind, value in found if kind == "say"), ANSWER)
     return Move(number, text=said, tokens=tokens)
