@@ -124,7 +124,7 @@ def test_uuids(raw, value):
     assert to_uuid(raw) == value
 
 
-def test_a_read_set_is_canonical_and_without_repetitions():
+def test_vector_99_a_read_set_is_canonical_and_without_repetitions():
     assert to_uuids(json.dumps([A.upper(), A, B.replace("-", "")])) == (A, B)
     assert to_uuids("   ") == ()
 
@@ -137,7 +137,7 @@ def test_a_read_set_that_is_not_json_says_so():
 @pytest.mark.parametrize(
     "raw", ['"a-string"', "[]", '["agent_sessions"]', f'["{A}", 42]', "5", "null", "{}"]
 )
-def test_a_read_set_of_another_shape_says_so(raw):
+def test_vector_100_a_read_set_of_another_shape_says_so(raw):
     with pytest.raises(ValueError, match=r"^must be a nonempty JSON list of UUIDs$"):
         to_uuids(raw)
 

@@ -78,7 +78,7 @@ async def test_a_recall_pins_everything_in_both_spellings(server, client):
         (DatasetRef("d", "rubbish"), "datasets", ["d"]),
     ],
 )
-async def test_a_recall_never_looks_everywhere(server, client, dataset, field, value):
+async def test_vector_102_a_recall_never_looks_everywhere(server, client, dataset, field, value):
     await _recall(client, dataset)
     body = server.requests[0].json
     assert body[field] == value
@@ -368,6 +368,7 @@ async def test_w11_a_server_that_refuses_every_key_is_not_asked_in_a_loop(server
 
 
 async def test_w12_after_a_failed_mint_a_good_probe_allows_another(server, client_of):
+    """W13 of the control plane: a key that could not be made once is made later."""
     server.on("/api/v1/auth/login", fake.status(500))
     server.on("/api/v1/users/me", fake.status(401))
     client = client_of(server.url, None)

@@ -60,7 +60,7 @@ async def test_a_status_that_is_no_map_is_a_failure(server, client):
         ("", PipelineState.RUNNING),
     ],
 )
-def test_of_a_status_the_ending_counts(word, state):
+def test_vector_63_of_a_status_the_ending_counts(word, state):
     assert PipelineState.of(word) is state
 
 

@@ -42,7 +42,7 @@ def test_what_is_missing_is_named(arguments, message):
         ({"seed": "X"}, "X", None),
     ],
 )
-def test_questions_as_the_server_gets_them(arguments, seed, query):
+def test_vectors_71_to_74_questions_as_the_server_gets_them(arguments, seed, query):
     question = question_of(arguments)
     assert (question.seed, question.code_query) == (seed, query)
 
@@ -56,12 +56,12 @@ def test_questions_as_the_server_gets_them(arguments, seed, query):
         ('{"some": "object"}', '{"some": "object"}', None),
     ],
 )
-def test_a_command_is_a_name_delta_or_an_operation(text, seed, query):
+def test_vectors_75_and_76_a_command_is_a_name_delta_or_an_operation(text, seed, query):
     question = question_of(arguments_of(text))
     assert (question.seed, question.code_query) == (seed, query)
 
 
-def test_a_broken_operation_is_told_from_a_name():
+def test_vector_77_a_broken_operation_is_told_from_a_name():
     with pytest.raises(UsageError, match="does not parse"):
         arguments_of('{"operation"')
 

@@ -86,7 +86,7 @@ async def test_what_has_not_changed_is_not_indexed_again(session):
         ("maybe", AutoIndex.AUTO),
     ],
 )
-def test_modes_of_automatic_indexing(word, mode):
+def test_vector_57_modes_of_automatic_indexing(word, mode):
     assert to_auto_index(word) is mode
 
 
@@ -100,7 +100,7 @@ def test_modes_of_automatic_indexing(word, mode):
     ],
     ids=["off", "remote", "w27-remote-always", "large"],
 )
-async def test_what_is_not_indexed_unasked(session, environ):
+async def test_w27_and_vectors_58_and_59_what_is_not_indexed_unasked(session, environ):
     made = await session(**environ)
     await made.begin()
     await decided(made)
@@ -165,7 +165,7 @@ async def test_another_process_that_submits_it_is_not_joined(session, repository
 # -- freshness -----------------------------------------------------------------------------------
 
 
-async def test_edits_are_indexed_after_the_turn_even_where_automatic_indexing_is_off(
+async def test_vector_60_edits_are_indexed_even_where_automatic_indexing_is_off(
     session, repository
 ):
     made = await session(COGNEE_CODE_AUTOINDEX="off")
@@ -378,7 +378,9 @@ async def test_where_it_cannot_be_told_nothing_is_claimed(session):
     assert "no sign of the run yet" in await made.index("--wait 0.1")
 
 
-async def test_w27_a_remote_server_gets_no_path_and_the_person_a_url(session, repository):
+async def test_w27_and_vector_66_a_remote_server_gets_no_path_and_the_person_a_url(
+    session, repository
+):
     made = await session(COGNEE_LOCAL_API_URL=REMOTE)
     git(repository, "remote", "add", "origin", "https://h/o/r.git")
     answer = await made.index(".")

@@ -12,6 +12,7 @@ from tests.support.scripted import RECALL
 K = FailureKind
 REFUND = {"kind": "symbol", "name": "src/pay.Service.refund", "file": "src/pay.py", "line": 9}
 FINDING = {"kind": "insight", "name": "Dead code candidate: method src/pay.Service.refund"}
+OTHER = "99999999-2487-5312-8912-589684ac04d2"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
@@ -28,7 +29,9 @@ def bodies(made):
         ({"operation": "impact_analysis", "targets": []}, "⚠ impact_analysis needs 'targets'"),
     ],
 )
-async def test_a_question_that_lacks_something_is_not_asked(session, arguments, answer):
+async def test_vectors_67_to_70_a_question_that_lacks_something_is_not_asked(
+    session, arguments, answer
+):
     made = await session()
     assert (await made.ask(**arguments)).startswith(answer)
     assert bodies(made) == []
@@ -167,6 +170,18 @@ async def test_a_graph_that_may_be_old_says_so(session):
     await made.index()
     made.client.facts["refund"] = [REFUND]
     assert "is being indexed" in await made.ask(operation="query_facts", name="refund")
+
+
+async def test_vector_101_federated_reads_do_not_touch_the_code_graph(session):
+    made = await session(COGNEE_PLUGIN_READ_DATASET_IDS=f'["{OTHER}"]')
+    await made.ask(seed="X", dataset="my-code")
+    await made.index("--wait 5")
+    await made.ask(seed="X")
+    await made.host.registered.lanes["code"].search("what does process_refund do?")
+    named, *own = bodies(made)
+    assert named["datasets"] == ["my-code"]
+    assert own
+    assert OTHER not in str(bodies(made))
 
 
 async def test_the_command_asks_like_the_tool(session):

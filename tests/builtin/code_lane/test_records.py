@@ -151,7 +151,7 @@ def test_any_values_are_read_without_harm(change):
 @pytest.mark.parametrize(
     ("failures", "seconds"), [(1, 30), (2, 60), (5, 480), (6, 900), (9, 900), (10**9, 900)]
 )
-def test_the_pause_after_failures_grows_to_a_quarter_of_an_hour(failures, seconds):
+def test_vector_62_the_pause_after_failures_grows_to_a_quarter_of_an_hour(failures, seconds):
     assert pause_after(failures) == seconds
 
 

@@ -57,7 +57,7 @@ def rendered(payload):
         ({"raw": {"operation": "impact_analysis", "by_depth": {"1": [FACT]}}}, True),
     ],
 )
-def test_an_envelope_without_content_holds_no_data(item, data):
+def test_vectors_78_to_80_an_envelope_without_content_holds_no_data(item, data):
     (found,) = items(item)
     assert has_data(found) is data
 

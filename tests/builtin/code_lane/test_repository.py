@@ -44,15 +44,14 @@ DOTTED = [
 
 
 @pytest.mark.parametrize(("spec", "dataset", "file"), NAMES)
-def test_names_are_those_of_the_other_cognee_plugins(spec, dataset, file):
+def test_vectors_1_to_12_names_are_those_of_the_other_cognee_plugins(spec, dataset, file):
     found = Repository(canonical(spec), is_remote(spec))
     assert (found.dataset, found.file_name) == (dataset, file)
 
 
 @pytest.mark.parametrize(("spec", "dataset", "file"), DOTTED)
-def test_a_dot_becomes_a_hyphen_since_the_server_builds_nothing_in_a_dataset_with_one(
-    spec, dataset, file
-):
+def test_vectors_11_and_13_a_dot_becomes_a_hyphen(spec, dataset, file):
+    """The server makes a dataset with a dot in its name, and builds nothing in it."""
     found = Repository(canonical(spec), is_remote(spec))
     assert (found.dataset, found.file_name) == (dataset, file)
 
@@ -80,15 +79,16 @@ def test_a_folder_is_known_by_its_real_path(tmp_path):
 
 
 @pytest.mark.parametrize("spec", ["http://h/o/r", "git@h:o/r", "ssh://h/o/r", "HTTPS://h/o/r"])
-def test_what_is_remote(spec):
+def test_vectors_14_and_15_what_is_remote(spec):
     assert is_remote(spec)
 
 
 @pytest.mark.parametrize(
     "spec", ["git://h/o/r", "dev@h:o/r", "file:///r", "github.com/o/r", "ftp://h/r"]
 )
-def test_w26_an_address_that_the_server_cannot_clone_is_no_path(spec, tmp_path):
+def test_w26_and_vector_15_an_address_that_the_server_cannot_clone_is_no_path(spec, tmp_path):
     assert not is_remote(spec)
+    assert not is_remote(".")
     with pytest.raises(UsageError, match="no address that the server can clone"):
         repository_of(spec, str(tmp_path), tmp_path)
 

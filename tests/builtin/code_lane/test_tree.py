@@ -103,7 +103,7 @@ async def test_names_that_are_not_utf_8_are_followed(tmp_path):
     assert await look(folder) != before
 
 
-async def test_the_indexers_snapshot_is_no_change(repository):
+async def test_vector_65_the_indexers_snapshot_is_no_change(repository):
     before = await look(repository)
     (repository / ".enola").mkdir()
     (repository / ".enola" / "facts.jsonl").write_text("{}")
@@ -135,7 +135,7 @@ def fill(folder: Path, *names: str) -> Path:
 
 
 @pytest.mark.parametrize(("most", "complete"), [(3000, True), (2, False)])
-def test_source_files_are_counted_up_to_a_limit(tmp_path, most, complete):
+def test_vector_61_source_files_are_counted_up_to_a_limit(tmp_path, most, complete):
     fill(tmp_path, "a.ts", "b.py", "README.md", ".enola/x.json", "node_modules/d.js", "src/c.go")
     assert measure(tmp_path, most) == Extent(3, 6, complete)
 
@@ -158,7 +158,7 @@ def test_a_tree_of_too_many_entries_is_left_alone(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("files", "indexed"), [(0, False), (1, True), (3000, True), (3001, False)])
-def test_what_is_indexed_unasked_is_neither_empty_nor_large(files, indexed):
+def test_vector_59_what_is_indexed_unasked_is_neither_empty_nor_large(files, indexed):
     assert (why_not(Extent(files, files * 100, complete=files <= 3000), 3000) == "") is indexed
 
 

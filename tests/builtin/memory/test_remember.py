@@ -430,7 +430,7 @@ async def test_vector_82_names_that_only_look_like_it_are_not(scripted, tmp_path
     ],
     ids=["full", "large", "nul", "controls", "some controls", "latin", "w25 empty", "blank"],
 )
-async def test_vectors_83_and_84_what_kind_of_file_it_is(scripted, tmp_path, content, told):
+async def test_vectors_83_and_84_and_w25_what_kind_of_file_it_is(scripted, tmp_path, content, told):
     (tmp_path / "data.txt").write_bytes(content)
     assert told in await scripted.tool("remember", file="data.txt")
 

@@ -136,6 +136,15 @@ async def test_vector_101_federated_reads_win_over_a_dataset_and_that_is_said(st
         assert "configured (COGNEE_PLUGIN_READ_DATASET_IDS): 2 dataset(s)" in described
 
 
+async def test_vector_102_a_session_that_reads_by_id_is_asked_by_id(start, client):
+    """A session id is never sent along, since the server would mix its turns into the answer."""
+    await start(client, COGNEE_PLUGIN_DATASET=FIRST.upper()).tool("recall", query="tabs")
+    (body,) = client.bodies(RECALL)
+    assert body["dataset_ids"] == [FIRST]
+    assert "datasets" not in body
+    assert "session_id" not in body
+
+
 async def test_one_dataset_that_fails_does_not_silence_the_others(start, client):
     def partly(body):
         if body["dataset_ids"] == [FIRST]:

@@ -176,7 +176,8 @@ def test_a_later_pass_mends_or_breaks_what_an_earlier_one_did(first, later, stat
         pytest.param({"status": "errored", "error": "boom"}, S.ERRORED, id="Y13"),
     ],
 )
-def test_answers_without_stages_are_what_older_servers_give(document, state):
+def test_w9b_and_vector_120_answers_without_stages_are_what_older_servers_give(document, state):
+    """What runs in the background was submitted, and is neither busy nor done."""
     assert read_improve(document).state is state
 
 
@@ -227,13 +228,14 @@ def failure(status, kind, detail=""):
         pytest.param(failure(404, K.NOT_FOUND, "Dataset (x) not found"), None, id="W47-dataset"),
         pytest.param(failure(404, K.NOT_FOUND), None, id="W47-silent-404"),
         pytest.param(failure(422, K.REJECTED, "Not Found"), None, id="W47-422"),
+        pytest.param(failure(500, K.SERVER_ERROR), None, id="500"),
         pytest.param(failure(402, K.NEEDS_USER, "budget"), S.BUDGET, id="402"),
         pytest.param(failure(503, K.UNAVAILABLE), None, id="Y15-503"),
         pytest.param(ServerFailure(K.TIMED_OUT), None, id="Y15-timeout"),
         pytest.param(ServerFailure(K.REFUSED), None, id="Y15-refused"),
     ],
 )
-def test_w47_only_a_missing_route_means_that_improve_is_not_supported(given, state):
+def test_w47_and_vector_120_only_a_missing_route_means_that_improve_is_not_supported(given, state):
     found = refusal(given)
     assert (found.state if found else None) is state
 

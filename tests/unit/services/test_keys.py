@@ -122,6 +122,7 @@ async def test_the_cached_key_of_this_server_is_used(make, server, cache):
     ],
 )
 async def test_w13_a_cached_key_is_used_for_exactly_its_server(make, cache, content):
+    """W12 of the control plane: one that names no server is used for none."""
     write_json(cache, content)
     assert await make(transport=False).key(_soon()) is None
 
@@ -214,6 +215,7 @@ async def test_a_server_that_gives_no_key_is_asked_again_later(
 
 
 async def test_w12_after_a_healthy_probe_a_key_is_asked_for_at_once(make, server):
+    """W13 of the control plane."""
     server.failure = FailureKind.REFUSED
     chain = make()
     assert await chain.key(_soon()) is None

@@ -14,9 +14,14 @@ from cognee_hooks.services import names
         ("", "agent_sessions"),
         ("notes.v2", "notes-v2"),
         ("x" * 101, "x" * 100),
+        ("team memory", "team-memory"),
+        ("proj/\N{GREEK SMALL LETTER ALPHA}", "proj--"),
+        ("a" * 120, "a" * 100),
     ],
 )
-def test_a_dataset_name_keeps_only_what_every_route_of_the_server_accepts(name, expected):
+def test_vectors_16_to_19_a_dataset_name_keeps_only_what_every_route_of_the_server_accepts(
+    name, expected
+):
     assert names.safe_dataset_name(name) == expected
 
 
@@ -42,13 +47,18 @@ def test_a_session_is_never_named_like_another_route(word):
         ("a__b__3", "a__b__4"),
         ("pi__x", "pi__x__2"),
         ("pi_x__007", "pi_x__8"),
+        ("pi_abc", "pi_abc__2"),
+        ("pi_abc__2", "pi_abc__3"),
+        ("pi_abc__9", "pi_abc__10"),
+        ("a__x", "a__x__2"),
     ],
 )
-def test_the_next_ordinal_counts_up(session_id, expected):
+def test_vector_22_the_next_ordinal_counts_up(session_id, expected):
     assert names.next_ordinal(session_id) == expected
 
 
 def test_w43_a_long_id_keeps_its_ordinal():
+    """W15: the stem is cut, never the number."""
     second = names.next_ordinal("z" * 125)
     assert second == "z" * 117 + "__2"
     assert names.next_ordinal(second) == "z" * 117 + "__3"
@@ -63,9 +73,9 @@ def test_the_next_ordinal_is_always_another_valid_id(session_id):
 
 @pytest.mark.parametrize(
     "value",
-    ["42391BA7-2487-5312-8912-589684AC04D2", "42391ba7248753128912589684ac04d2"],
+    ["42391BA7-2487-5312-8912-589684AC04D2", "42391BA7248753128912589684ac04d2"],
 )
-def test_both_spellings_of_a_uuid_count(value):
+def test_vector_20_both_spellings_of_a_uuid_count(value):
     assert names.canonical_uuid(value) == "42391ba7-2487-5312-8912-589684ac04d2"
 
 
@@ -81,17 +91,20 @@ def test_both_spellings_of_a_uuid_count(value):
         "٤2391ba7248753128912589684ac04d2",
     ],
 )
-def test_what_only_resembles_a_uuid_does_not_count(value):
+def test_vector_21_what_only_resembles_a_uuid_does_not_count(value):
     assert names.canonical_uuid(value) == ""
 
 
-def test_digests_are_those_that_other_plugins_compute():
+def test_vectors_23_and_24_digests_are_those_that_other_plugins_compute():
     assert names.session_file_stem("pi_x") == "fa26b44bd62cb12380dd2969bb09522ec45a21e7"
     assert names.key_fingerprint("http://localhost:8011", None) == (
         "37ab41643c8782ff5d2e39e899ae9f4bdc1f4a66110ed7d3436d3b9e6a197c8d"
     )
     assert names.key_fingerprint("http://localhost:8011", "ck_" + "test") == (
         "3e5817c1772dba2f0d213165f868cb309461ca28ace5c09e38b8c4b069509dca"
+    )
+    assert names.key_fingerprint("http://localhost:8011", "k1") == (
+        "a3e270460b3598973efdca7f17c7f0d43e3ea027b0f3fbfcf08a9e5cb4d60b7b"
     )
 
 

@@ -48,7 +48,7 @@ def _named(name, text="something went wrong"):
         ),
     ],
 )
-def test_each_of_the_eight_error_shapes_gives_a_name_and_a_text(document, name, text):
+def test_w32_each_of_the_eight_error_shapes_gives_a_name_and_a_text(document, name, text):
     found = error_text(document)
     assert (found.name, found.text) == (name, text)
 
