@@ -23,7 +23,8 @@ from cognee_hooks.services.names import safe_session_id
 SECONDS = 30.0
 """Longest that a drill takes, its cleaning up left aside."""
 MAX_RECALL_MS = 4000
-_RECOVERY_SECONDS = 10.0
+RECOVERY_SECONDS = 10.0
+"""Longest that what was captured may take to come to the server in the end."""
 _FIRST_SECONDS = 5.0
 _POLL_SECONDS = 0.2
 _ASK_SECONDS = 2.0
@@ -124,7 +125,7 @@ class Drill:
 
     async def _recovered(self, world: World, played: Sequence[Played], deadline: Deadline) -> None:
         """Look what the server holds, until it is everything or no time is left."""
-        limit = deadline.within(_RECOVERY_SECONDS)
+        limit = deadline.within(RECOVERY_SECONDS)
         await world.nudge()
         while True:
             for each in played:
