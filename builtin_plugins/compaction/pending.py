@@ -51,6 +51,11 @@ class Pending:
         if self._given:
             self.put("", self.made_of)
 
+    def drop(self) -> None:
+        """Forget the anchor, whether it was given or not."""
+        if self.text:
+            self.put("", self.made_of)
+
     def _save(self) -> None:
         try:
             self._state.write({"anchor": self.text, "made_of": self.made_of})

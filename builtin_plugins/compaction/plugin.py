@@ -14,7 +14,7 @@ from builtin_plugins.compaction.query import query_of
 from builtin_plugins.compaction.settings import CompactionSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure
-from cognee_hooks.events import PreCompact, Stop, Turn, UserPromptSubmit
+from cognee_hooks.events import PreCompact, SessionStart, Stop, Turn, UserPromptSubmit
 from cognee_hooks.faults import DropReason
 from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatus, StoreRequest
 from cognee_hooks.services.recall import recall_memory
@@ -48,6 +48,18 @@ class CompactionPlugin:
         self._pending = Pending(context.state, context.log)
         self._heard = Heard()
         self._at_work = asyncio.Lock()
+
+    @hookimpl
+    async def cognee_session_start(self, event: SessionStart) -> None:
+        """Forget what was said in a conversation that the person has emptied.
+
+        Most agents give the conversation another id then; where one does not, a reminder would
+        bring back what was to be gone.
+        """
+        if event.source == "clear":
+            self._heard.take()
+            async with self._at_work:
+                self._pending.drop()
 
     @hookimpl
     async def cognee_pre_compact(self, event: PreCompact, deadline: Deadline) -> None:

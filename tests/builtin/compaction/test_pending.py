@@ -88,3 +88,14 @@ def test_without_a_disk_it_is_kept_in_memory(tmp_path, caplog):
     assert pending.give() == "the anchor"
     assert "memory only" in caplog.text
     assert "the anchor" not in caplog.text
+
+
+def test_what_is_dropped_is_gone_for_the_next_process_and_not_made_again(state):
+    pending = Pending(state, LOG)
+    pending.drop()
+    assert not state.path.exists()
+    pending.put("an anchor", "turns")
+    pending.drop()
+    assert (pending.text, pending.give()) == ("", "")
+    again = Pending(state, LOG)
+    assert (again.text, again.made_of) == ("", "turns")
