@@ -87,6 +87,21 @@ async def test_a_daemon_that_is_killed_while_it_writes_leaves_nothing_half_done(
     await side_by_side({f"after {moment:.3f} s": moment for moment in moments}, scene)
 
 
+async def test_where_hooks_are_killed_no_answer_is_kept_with_an_older_question(world):
+    script = Script("s")
+    world.scripts.append(script)
+    for number in range(6):
+        first, answer = turn(script, f"What is first {number}?", f"First {number}.")
+        second, other = turn(script, f"What is second {number}?", f"Second {number}.")
+        await world.hook(script, first)
+        await world.hook(script, answer, kill_after=0)
+        await world.hook(script, second, kill_after=0)
+        await world.hook(script, other)
+    # Pairs are sent in their order, so that all that could be wrong is there before this one.
+    await hand_over(world, script, *turn(script, "Is this the last one?", "It is."))
+    await recovered(world, [script])
+
+
 async def test_killed_again_and_again_it_gets_there(world):
     script = await pending(world)
     for _ in range(4):
