@@ -37,10 +37,10 @@ def _dataset(context: PluginContext) -> CheckResult:
     dataset = context.session.dataset
     if context.services.bindings.default() == dataset:
         where = f"switched to; kept in {context.services.paths.active_dataset_file}"
-    elif dataset == context.core.dataset and dataset != DEFAULT_DATASET:
-        where = f"as configured ({context.core_source('dataset')})"
+    elif dataset == DEFAULT_DATASET:
+        where = "the default"
     else:
-        where = "as configured"
+        where = f"as configured ({context.core_source('dataset')})"
     return CheckResult(name="dataset", status=CheckStatus.OK, detail=f"{safe(dataset)} — {where}")
 
 

@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
         print_json([as_json(row) for row in rows])
     else:
         print_table(
-            ("check", "", "found", "what to do"),
-            [(row.name, row.status.value, row.detail, row.remedy) for row in rows],
+            ("check", "", "found → what to do"),
+            [(row.name, row.status.value, _text(row.detail, row.remedy)) for row in rows],
         )
     return 1 if worst(rows) is CheckStatus.FAILED else 0
 
@@ -81,6 +81,11 @@ def look(agent: str, plugins: list[str]) -> list[Finding]:
     masker = Masker.of(host)
     rows = check_agent(agent, current_environ(), Path.cwd(), deadline)
     return [*found, *(Finding(masker.row(row)) for row in rows)]
+
+
+def _text(found: str, remedy: str) -> str:
+    """Return what to do on a line of its own, so that a narrow terminal has room for both."""
+    return f"{found}\n→ {remedy}" if remedy else found
 
 
 def as_json(row: CheckResult) -> dict[str, str]:
@@ -115,7 +120,7 @@ def _drill(options: argparse.Namespace) -> int:
         print_json([row.as_json() for row in rows])
     else:
         print_table(
-            ("what goes wrong", "", "found", "this shows / what to do"),
-            [(row.name, row.status.value, row.detail, row.remedy or row.proves) for row in rows],
+            ("what goes wrong", "", "found", "this shows → what to do"),
+            [(r.name, r.status.value, r.detail, _text(r.proves, r.remedy)) for r in rows],
         )
     return 1 if any(row.status is CheckStatus.FAILED for row in rows) else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import resource
+import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +20,11 @@ _POLL_SECONDS = 0.05
 _KILL_WITHIN = 0.03
 """Seconds that a hook works for about; the daemon is killed at some moment of them."""
 _STATUSES = {
-    401: "the key is refused",
-    403: "access is denied",
+    401: "key refused",
+    403: "access denied",
     429: "too many requests",
-    500: "the server fails",
-    503: "the server is not ready",
+    500: "server fails",
+    503: "server not ready",
 }
 _JUNK = b'{"entries": [{"sealed": "'
 
@@ -85,6 +86,19 @@ async def daemon_killed(world: World, conversation: Conversation) -> list[Reply]
     return [*replies, await world.hook(conversation.start())]
 
 
+async def daemon_stalls(world: World, conversation: Conversation) -> list[Reply]:
+    """Let the daemon stand still while the agent hands over a tool call."""
+    prompt, call, answer = conversation.turn()
+    replies = [await world.hook(prompt)]
+    pid = await world.daemon_pid()
+    world.send(pid, signal.SIGSTOP)
+    try:
+        replies.append(await world.hook(call))
+    finally:
+        world.send(pid, signal.SIGCONT)
+    return [*replies, await world.hook(answer)]
+
+
 async def state_corrupted(world: World, conversation: Conversation) -> list[Reply]:
     """Damage state files while no daemon runs and the server is away."""
     await asyncio.to_thread(world.server.stop)
@@ -118,7 +132,7 @@ async def disk_full(world: World, conversation: Conversation) -> list[Reply]:
 
 def all_faults() -> list[Fault]:
     """Return what goes wrong, in order."""
-    kept = "what was captured is kept and sent later, once"
+    kept = "captures are kept and sent later, once"
     refused = [
         Fault(f"{text} ({status})", kept, answered(Spoiled(status=status)))
         for status, text in _STATUSES.items()
@@ -128,13 +142,14 @@ def all_faults() -> list[Fault]:
         Fault("garbage", kept, answered(Spoiled(status=200, garbage=True, health=True))),
         Fault(
             "lost answers",
-            "what the server stored without saying so is not sent again",
+            "what was stored unsaid is not sent again",
             answered(Spoiled(status=500, only=ENTRY, after=True)),
         ),
         Fault("server away", kept, server_away),
         Fault("server stalls", "the agent does not wait for it", answered(Spoiled(health=True))),
         Fault("daemon killed", "what a hook handed over survives a kill", daemon_killed),
-        Fault("files damaged", "what waits is read from its second file", state_corrupted),
+        Fault("daemon stalls", "the agent goes on, and the event is kept", daemon_stalls),
+        Fault("files damaged", "what waits has a second file", state_corrupted),
     ]
     if hasattr(resource, "prlimit"):
         faults.append(Fault("disk full", "memory goes on without the disk", disk_full))

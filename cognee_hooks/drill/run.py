@@ -28,7 +28,7 @@ RECOVERY_SECONDS = 10.0
 _FIRST_SECONDS = 5.0
 _POLL_SECONDS = 0.2
 _ASK_SECONDS = 2.0
-QUIET = Fault("all is well", "memory works from end to end", nothing)
+QUIET = Fault("all is well", "memory works from end to end, in time", nothing)
 
 
 class Drill:

@@ -103,9 +103,9 @@ def judge(played: Played, kinds: Collection[str], waiting: int, recall_seconds: 
         remedy = "on a busy machine, try again: they are sent later"
     else:
         status, remedy = CheckStatus.OK, ""
-        detail = f"answered within {played.slowest:.1f} s"
+        detail = f"{played.slowest:.1f} s"
         if expected:
-            detail += f"; {expected} of {expected} entries stored, each once"
+            detail += f"; {expected} of {expected} entries stored once"
     return DrillRow(
         name=played.name,
         status=status,

@@ -123,11 +123,16 @@ class World:
         found = await self.status()
         return int(found["pid"]) if found and isinstance(found.get("pid"), int) else 0
 
+    def send(self, pid: int, number: signal.Signals) -> None:
+        """Send a daemon a signal; 0 is none."""
+        if pid:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
     async def kill(self, pid: int) -> None:
         """Kill a daemon at once; 0 is none."""
         while pid and is_alive(pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            self.send(pid, signal.SIGKILL)
             await asyncio.sleep(_POLL_SECONDS)
 
     async def close(self) -> None:

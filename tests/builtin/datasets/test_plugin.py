@@ -347,7 +347,7 @@ async def test_doctor_tells_the_dataset_and_what_is_read_instead(start):
         found = await examine(host, Deadline.after(2.0))
         return {row.name: row.detail for row in found if row.name in {"dataset", "federation"}}
 
-    assert (await details())["dataset"] == "agent_sessions — as configured"
+    assert (await details())["dataset"] == "agent_sessions — the default"
     await run(host, "other")
     told = await details()
     assert told["dataset"].startswith("other — switched to; kept in ")
