@@ -46,7 +46,7 @@ class ClaudeCode:
         if place.plugin_folder is not None:
             folder = PluginFolder(place.cwd / place.plugin_folder)
             plan = folder.install(_entries())
-            return together([warned, plan, *_tools(place, folder.skills, folder.servers)])
+            return together(warned, plan, *_tools(place, folder.skills, folder.servers))
         table = _table(place)
         path = settings_path(place)
         mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
@@ -58,20 +58,20 @@ class ClaudeCode:
             next_steps=["Restart running Claude Code sessions, or start a new one."],
         )
         if place.scope is Scope.LOCAL:
-            return together([warned, hooks, _no_tools(place)])
-        return together([warned, hooks, *_tools(place, skills_path(place), servers_path(place))])
+            return together(warned, hooks, _no_tools(place))
+        return together(warned, hooks, *_tools(place, skills_path(place), servers_path(place)))
 
     def uninstall(self, place: Place) -> Plan:
         """Plan to take our hooks out of the settings, or to remove a plugin folder."""
         if place.plugin_folder is not None:
             folder = PluginFolder(place.cwd / place.plugin_folder)
             plan = folder.uninstall()
-            return together([*_without_tools(folder.skills, folder.servers), plan])
+            return together(*_without_tools(folder.skills, folder.servers), plan)
         table = HookTable(entries={}, members={STATUS_LINE: None})
         hooks = Plan(changes=[hookfile.plan_removal(settings_path(place), table, TITLE)])
         if place.scope is Scope.LOCAL:
             return hooks
-        return together([hooks, *_without_tools(skills_path(place), servers_path(place))])
+        return together(hooks, *_without_tools(skills_path(place), servers_path(place)))
 
 
 def settings_path(place: Place) -> Path:

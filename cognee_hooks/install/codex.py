@@ -57,8 +57,9 @@ class Codex:
         mode = SHARED_MODE if place.scope is Scope.PROJECT else PRIVATE_MODE
         change = hookfile.plan_addition(path, _table(), TITLE, mode=mode)
         hooks = codex_trust.untrusted(place, change.after)
+        server = _with_server(place)
         plan = Plan(
-            changes=[change, _with_server(place)],
+            changes=[change, server] if server.changes else [change],
             notes=[
                 *command.warnings(place.environ),
                 *_notes(place, change),
@@ -67,7 +68,7 @@ class Codex:
             next_steps=["Restart running Codex sessions, or start a new one."],
             consents=[_consent(place, hooks)] if hooks else [],
         )
-        return together([plan, _skills(place).install(place)])
+        return together(plan, _skills(place).install(place))
 
     def uninstall(self, place: Place) -> Plan:
         """Plan to take our hooks out, and the trust in them."""
@@ -76,18 +77,18 @@ class Codex:
         change = hookfile.plan_removal(path, HookTable(entries={}), TITLE)
         before = hooks_of(hookfile.text_of(path, change.before), path) if change.changes else []
         after = hooks_of(hookfile.text_of(path, change.after), path) if change.changes else []
-        skills = _skills(place).uninstall()
-        notes = []
-        config = _without_server(place, None)
+        notes: list[str] = []
+        trust = None
         if before:
             try:
-                config = _without_server(place, _without_trust(place, before, after))
+                trust = _without_trust(place, before, after)
             except (ConfigEditError, UnicodeDecodeError) as error:
                 note = (
                     f"{codex_trust.config_path(place)} still trusts our hooks, which does no harm"
                 )
                 notes = [f"{note}: {error}."]
-        return together([Plan(changes=[change, config], notes=notes), skills])
+        changes = [change, *_configs(place, trust)]
+        return together(Plan(changes=changes, notes=notes), _skills(place).uninstall())
 
 
 def _table() -> HookTable:
@@ -119,15 +120,16 @@ def _with_server(place: Place) -> FileChange:
     return FileChange(path=path, before=before, after=after, mode=mode, wholly_ours=after is None)
 
 
-def _without_server(place: Place, change: FileChange | None) -> FileChange:
-    """Add to the change of the configuration that our MCP server goes."""
+def _configs(place: Place, trust: FileChange | None) -> list[FileChange]:
+    """Plan to take our MCP server out, beside the change of whom the person trusts."""
     nothing = replace(place, tools=Tools.NONE)
-    if change is None:
-        return _with_server(nothing)
-    after = change.after
-    if after is not None and place.scope is Scope.USER:
-        after = mcp_server.in_toml(change.path, after, nothing, NAME)
-    return replace(change, after=after, wholly_ours=after is None)
+    server = _with_server(nothing)
+    if trust is None or trust.path != server.path:
+        return [*([] if trust is None else [trust]), *([server] if server.changes else [])]
+    if trust.after is None:
+        return [trust]
+    after = mcp_server.in_toml(trust.path, trust.after, nothing, NAME)
+    return [replace(trust, after=after, wholly_ours=after is None)]
 
 
 def _consent(place: Place, hooks: Sequence[Hook]) -> Consent:

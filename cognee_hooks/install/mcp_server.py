@@ -91,6 +91,8 @@ def in_toml(path: Path, before: bytes | None, place: Place, agent: str) -> bytes
     Raises:
         InstallRefused: The file cannot be edited, or the name belongs to somebody else.
     """
+    if place.tools is not Tools.MCP and SERVER.encode() not in (before or b""):
+        return before
     text = _decoded(path, before)
     found = table_of(text, TABLE)
     ours = found is not None and command.MODULE in (found.get("args") or ())

@@ -6,7 +6,7 @@ and ours once they were changed, are left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -108,10 +108,11 @@ class SkillFolder:
             return []
 
 
-def together(plans: Sequence[Plan]) -> Plan:
-    """Return several plans as one."""
+def together(first: Plan, *others: Plan) -> Plan:
+    """Return several plans as one; of the others without the files that do not change."""
+    plans = (first, *others)
     return Plan(
-        changes=[change for plan in plans for change in plan.changes],
+        changes=[*first.changes, *(change for plan in others for change in plan.effective)],
         notes=[note for plan in plans for note in plan.notes],
         next_steps=[step for plan in plans for step in plan.next_steps],
         consents=[consent for plan in plans for consent in plan.consents],

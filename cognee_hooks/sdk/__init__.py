@@ -7,6 +7,6 @@ the two modules is asked for.
 
 from __future__ import annotations
 
-from cognee_hooks.sdk.session import running
+from cognee_hooks.sdk.session import MemoryTool, running, tools
 
-__all__ = ["running"]
+__all__ = ["MemoryTool", "running", "tools"]

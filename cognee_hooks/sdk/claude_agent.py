@@ -7,6 +7,9 @@ the same adapter. Three lines::
         async for message in query(prompt="…", options=with_memory(options, host)):
             ...
 
+``mcp_servers={"cognee": memory_server(host)}`` in the options also lets the model remember, recall,
+search and forget by itself.
+
 Needs the extra ``claude-agent-sdk``.
 """
 
@@ -14,27 +17,41 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
+import cognee_hooks
 from cognee_hooks.agents.claude_code import ClaudeCode
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
-from cognee_hooks.results import NESTED
+from cognee_hooks.results import NESTED, Failure
 from cognee_hooks.sdk.session import (
     EVENT_SECONDS,
     PROMPT_MARGIN_SECONDS,
+    MemoryTool,
     contained,
     missing,
     running,
+    tools,
 )
 
 try:
-    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
-    from claude_agent_sdk.types import HookContext, HookEvent, HookInput, HookJSONOutput
+    from claude_agent_sdk import (
+        ClaudeAgentOptions,
+        HookMatcher,
+        SdkMcpTool,
+        create_sdk_mcp_server,
+    )
+    from claude_agent_sdk.types import (
+        HookContext,
+        HookEvent,
+        HookInput,
+        HookJSONOutput,
+        McpSdkServerConfig,
+    )
 except ImportError as error:
     raise missing("Claude Agent SDK", "claude-agent-sdk", error) from error
 
-__all__ = ["running", "with_memory"]
+__all__ = ["memory_server", "running", "with_memory"]
 
 OWNER = "claude-agent-sdk"
 """Name under which faults of this adapter are counted."""
@@ -77,6 +94,31 @@ def with_memory(options: ClaudeAgentOptions | None, host: Host) -> ClaudeAgentOp
         for event in EVENTS
     }
     return replace(chosen, hooks={**own, **ours}, env={**chosen.env, NESTED: "1"})
+
+
+def memory_server(host: Host) -> McpSdkServerConfig:
+    """Return an MCP server, inside the program, with the tools that let the model use the memory.
+
+    Args:
+        host: A started host.
+    """
+    return create_sdk_mcp_server(
+        "cognee", cognee_hooks.__version__, [_sdk_tool(tool) for tool in tools(host)]
+    )
+
+
+def _sdk_tool(tool: MemoryTool) -> SdkMcpTool[dict[str, Any]]:
+    async def handle(arguments: dict[str, Any]) -> dict[str, Any]:
+        text = await tool.call(arguments)
+        content = [{"type": "text", "text": text}]
+        return {"content": content, "is_error": isinstance(text, Failure)}
+
+    return SdkMcpTool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=dict(tool.parameters),
+        handler=handle,
+    )
 
 
 class _Memory:

@@ -15,6 +15,9 @@ Not told to programs, and so not kept: tools that the model's provider runs by i
 web search, and answers of runs that fail. An answer that an output guardrail rejects afterwards is
 kept by then.
 
+``Agent(…, tools=[*mine, *memory.tools])`` also lets the model remember, recall, search and forget
+by itself.
+
 Needs the extra ``openai-agents``.
 """
 
@@ -27,20 +30,24 @@ from typing import Any
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
+from cognee_hooks.sdk.openai_items import arguments_of
 from cognee_hooks.sdk.openai_turns import Into, Turns
 from cognee_hooks.sdk.session import (
     EVENT_SECONDS,
     PROMPT_MARGIN_SECONDS,
+    MemoryTool,
     contained,
     contained_call,
     missing,
     running,
+    tools,
 )
 
 try:
     from agents import (
         Agent,
         AgentHookContext,
+        FunctionTool,
         ModelResponse,
         RunConfig,
         RunContextWrapper,
@@ -50,6 +57,7 @@ try:
         TResponseInputItem,
     )
     from agents.run_config import CallModelData, ModelInputData
+    from agents.tool_context import ToolContext
 except ImportError as error:
     raise missing("OpenAI Agents SDK", "openai-agents", error) from error
 
@@ -84,6 +92,11 @@ class CogneeMemory:
         self._turns = Turns(host, into)
         self.hooks: RunHooks[Any] = self.hooks_with(RunHooks())
         self.run_config: RunConfig = self.run_config_with(RunConfig())
+
+    @property
+    def tools(self) -> list[FunctionTool]:
+        """What lets the model use the memory by itself, for the ``tools`` of an agent."""
+        return [_function_tool(tool) for tool in tools(self._host)]
 
     def hooks_with(self, own: RunHooks[Any]) -> RunHooks[Any]:
         """Return hooks that serve the memory and then call the program's own.
@@ -121,6 +134,20 @@ class CogneeMemory:
 
     def _do(self, where: str, work: Callable[[], Any]) -> Any:
         return contained_call(self._host, OWNER, where, work)
+
+
+def _function_tool(tool: MemoryTool) -> FunctionTool:
+    async def invoke(_: ToolContext[Any], arguments: str) -> str:
+        return await tool.call(arguments_of(arguments))
+
+    return FunctionTool(
+        name=tool.name,
+        description=tool.description,
+        params_json_schema=dict(tool.parameters),
+        on_invoke_tool=invoke,
+        # Strict schemas know no optional arguments.
+        strict_json_schema=False,
+    )
 
 
 class _Hooks(RunHooks[Any]):

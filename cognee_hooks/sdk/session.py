@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from cognee_hooks.calls import CallFailed, use_tool
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import SessionEnd, SessionStart
 from cognee_hooks.faults import innermost
 from cognee_hooks.guard import Attempt, attempt, attempt_await
 from cognee_hooks.host import Host
+from cognee_hooks.results import Failure
 
 T = TypeVar("T")
 
+CALL_SECONDS = 60.0
+"""Longest that a tool of the model's may take."""
 CLOSE_SECONDS = 9.0
 """Longest that the end of a session may take: the budget of ``cognee_session_end``."""
 EVENT_SECONDS = 1.0
@@ -63,6 +68,62 @@ async def running(host: Host, *, close_seconds: float = CLOSE_SECONDS) -> AsyncI
                     "`cognee-hooks doctor`.",
                     lost,
                 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryTool:
+    """A tool for the model, as a callable: ``await tool(query="…")``.
+
+    Attributes:
+        name: Its name.
+        description: When to use it, for the model.
+        parameters: JSON schema of its arguments.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    _host: Host
+    _seconds: float
+
+    async def __call__(self, **arguments: Any) -> str:
+        """Do it; see `call`."""
+        return await self.call(arguments)
+
+    async def call(self, arguments: Mapping[str, Any]) -> str:
+        """Do it.
+
+        Args:
+            arguments: As the schema says.
+
+        Returns:
+            Text for the model. What goes wrong is told there, too, as a `Failure`; nothing is
+            raised.
+        """
+        try:
+            limit = Deadline.after(self._seconds)
+            return await use_tool(self._host, self.name, arguments, limit)
+        except CallFailed as error:
+            return Failure(str(error))
+
+
+def tools(host: Host, *, seconds: float = CALL_SECONDS) -> list[MemoryTool]:
+    """Return the tools that the plugins of a host registered for the model.
+
+    Args:
+        host: A started host.
+        seconds: Longest that a call may take.
+    """
+    return [
+        MemoryTool(
+            name=tool.name,
+            description=tool.description,
+            parameters=tool.parameters,
+            _host=host,
+            _seconds=seconds,
+        )
+        for tool in host.registered.tools.values()
+    ]
 
 
 async def contained(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cognee_hooks.install.plan import Place, Scope
+from cognee_hooks.install.plan import Place, Scope, Tools
 
 
 @pytest.fixture
@@ -23,10 +23,15 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def place(home: Path, project: Path) -> Place:
-    """Somebody's home, with no agent's variable set and no program on the path."""
-    return Place(environ={"HOME": str(home), "PATH": ""}, cwd=project)
+    """Somebody's home, with no agent's variable set and no program on the path; hooks only."""
+    return Place(environ={"HOME": str(home), "PATH": ""}, cwd=project, tools=Tools.NONE)
 
 
 @pytest.fixture
 def in_project(home: Path, project: Path) -> Place:
-    return Place(environ={"HOME": str(home), "PATH": ""}, cwd=project, scope=Scope.PROJECT)
+    return Place(
+        environ={"HOME": str(home), "PATH": ""},
+        cwd=project,
+        scope=Scope.PROJECT,
+        tools=Tools.NONE,
+    )
