@@ -88,8 +88,8 @@ def test_a_terminal_that_has_no_room_for_the_table_gets_sentences(capsys, two_da
         ),
         "2026-03-10: 0 entries captured, 1 lost, 0 of 2 recalls with hits",
         (
-            "all: 1 entry captured, 2 redacted, 1 sent, 1 lost, 1 of 3 recalls with hits, about 101 "
-            "tokens injected"
+            "all: 1 entry captured, 2 redacted, 1 sent, 1 lost, 1 of 3 recalls with hits, about "
+            "101 tokens injected"
         ),
     ]
 
