@@ -7,6 +7,9 @@ from cognee_hooks.errors import FailureKind, ServerFailure
 BREAKER_OPEN = "circuit breaker open"
 OFFLINE = "server unreachable"
 NOT_REDACTED = "prompt could not be redacted"
+NO_CREDITS = "out of credits"
+
+_PAYMENT_REQUIRED = 402
 
 _REASONS = {
     FailureKind.REFUSED: OFFLINE,
@@ -28,4 +31,6 @@ _REASONS = {
 
 def reason_of(failure: ServerFailure) -> str:
     """Return the reason for the header; "" where the failure only means "no memory yet"."""
+    if failure.status == _PAYMENT_REQUIRED:
+        return NO_CREDITS
     return _REASONS.get(failure.kind, "")

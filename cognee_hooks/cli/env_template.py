@@ -59,6 +59,11 @@ TEMPLATE = """\
 # COGNEE_RECALL=false
 # COGNEE_CONTEXT_MAX_CHARS=2000
 # COGNEE_RECALL_TIMEOUT_MS=4000
+
+# -- cognee-hooks itself ----------------------------------------------------------------------
+
+# Ask PyPI once a day whether there is a newer release; `cognee-hooks status` then names it.
+# COGNEE_HOOKS_UPDATE_CHECK=true
 """
 
 

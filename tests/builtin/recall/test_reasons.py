@@ -50,3 +50,9 @@ def test_an_empty_memory_is_no_failure():
 )
 def test_every_other_kind_has_a_reason(kind):
     assert reason_of(ServerFailure(kind))
+
+
+def test_a_402_is_told_apart_from_what_else_needs_a_person():
+    spent = ServerFailure(FailureKind.NEEDS_USER, status=402)
+    assert reason_of(spent) == "out of credits"
+    assert reason_of(ServerFailure(FailureKind.NEEDS_USER, status=409)) == "server needs attention"
