@@ -76,12 +76,13 @@ def edge_line(edge: Mapping[str, Any]) -> str:
 def _relations(value: object) -> list[str]:
     by_type: dict[str, list[str]] = {}
     for row in objects(value, 200):
-        kind, target = said(row.get("type")), said(row.get("target"))
-        if kind and target:
+        kind, target = row.get("type"), row.get("target")
+        if isinstance(kind, str) and isinstance(target, str) and kind and target:
             by_type.setdefault(kind, []).append(target)
-    return [f"{kind}: {_listed(targets)}" for kind, targets in list(by_type.items())[:_MOST_TYPES]]
+    found = list(by_type.items())[:_MOST_TYPES]
+    return [f"{said(kind)}: {_listed(targets)}" for kind, targets in found]
 
 
 def _listed(targets: Sequence[str]) -> str:
     more = len(targets) - _MOST_TARGETS
-    return ", ".join(targets[:_MOST_TARGETS]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(said, targets[:_MOST_TARGETS])) + (f" and {more} more" if more > 0 else "")

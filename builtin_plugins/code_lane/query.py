@@ -110,7 +110,8 @@ class Asker:
         if lines:
             title = next((each.title for each in rendered if each.title), "")
             title = title or texts.title(question, target.dataset.name)
-            return joined(title, [*texts.state_of(target.record), *lines])
+            left = sum(each.left for each in rendered)
+            return joined(title, [*texts.state_of(target.record), *lines], left=left)
         # What is empty may still say something: no path, no dependents.
         said = next((each.empty for each in render_items(items) if each.empty), "")
         return said or await self._nothing(question, target, deadline)

@@ -7,8 +7,9 @@ except for an impact analysis, where it is one sentence. Older servers answer in
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from builtin_plugins.code_lane.facts import (
@@ -25,8 +26,16 @@ from cognee_hooks.services.answers import RecallItem, text_of
 
 RESULT_BYTES = 4000
 """Most of one answer to a tool call."""
+MOST_LINES = 200
+"""Facts of an item that are put into words: more than fit. The rest is only counted, since an
+answer may hold a hundred thousand, and whoever renders holds up everybody else."""
 _ROOM_FOR_NOTE = 160
+_MOST_STEPS = 50
 _EMPTY: Mapping[str, Any] = {}
+
+
+Line = str | Callable[[], str]
+"""A fact as a line of text, or what puts it into words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +46,20 @@ class Rendered:
         lines: Its facts, a line each.
         title: A line to go before them, or "".
         empty: What it means that there are none, or "" for the common wording.
+        left: How many more there are.
     """
 
     lines: list[str]
+    title: str = ""
+    empty: str = ""
+    left: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The same before it is put into words."""
+
+    lines: Sequence[Line]
     title: str = ""
     empty: str = ""
 
@@ -85,95 +105,109 @@ def render_items(items: Iterable[RecallItem]) -> list[Rendered]:
             if line := said(item.body, LINE_BYTES):
                 rendered.append(Rendered([line]))
             continue
-        render = _RENDERERS.get(text_of(payload, "operation"), _any)
-        found = render(payload)
-        rendered.append(Rendered([line for line in found.lines if line], found.title, found.empty))
+        found = _RENDERERS.get(text_of(payload, "operation"), _any)(payload)
+        said_once = dict.fromkeys(_in_words(each) for each in found.lines[:MOST_LINES])
+        lines = [line for line in said_once if line]
+        left = max(0, len(found.lines) - MOST_LINES)
+        rendered.append(Rendered(lines, found.title, found.empty, left))
     return rendered
 
 
-def joined(title: str, lines: Iterable[str], max_bytes: int = RESULT_BYTES) -> str:
+def _in_words(line: Line) -> str:
+    return line if isinstance(line, str) else line()
+
+
+def joined(
+    title: str, lines: Iterable[str], *, left: int = 0, max_bytes: int = RESULT_BYTES
+) -> str:
     """Join lines up to a limit; the last line says how many were left out and what to do.
 
     Args:
         title: First line.
         lines: The facts.
+        left: How many more there are.
         max_bytes: UTF-8 bytes at most.
     """
     every = [cut(line, LINE_BYTES) for line in lines]
     kept, used = [title], len(title.encode())
-    for index, line in enumerate(every):
-        size = len(line.encode()) + 1
-        if used + size > max_bytes - _ROOM_FOR_NOTE:
-            kept.append(
-                f"… {len(every) - index} more. Ask for less: name a symbol, a file or a kind, or "
-                "lower limit or max_depth."
-            )
+    for line in every:
+        used += len(line.encode()) + 1
+        if used > max_bytes - _ROOM_FOR_NOTE:
             break
         kept.append(line)
-        used += size
+    left += len(every) - (len(kept) - 1)
+    if left:
+        kept.append(
+            f"… {left} more. Ask for less: name a symbol, a file or a kind, or lower limit or "
+            "max_depth."
+        )
     return cut("\n".join(kept), max_bytes)
 
 
 # -- one operation each --------------------------------------------------------------------------
 
 
-def _facts(payload: Mapping[str, Any]) -> Rendered:
-    lines = [fact_line(each) for each in objects(payload.get("facts"))]
+def _facts(payload: Mapping[str, Any]) -> _Found:
+    lines = _of(fact_line, objects(payload.get("facts")))
     # An older server lists names only.
-    lines += [said(each) for each in _texts(payload.get("facts"))]
+    lines += _of(said, _texts(payload.get("facts")))
     total = payload.get("total")
     more = payload.get("has_more") is True and isinstance(total, int)
-    return Rendered(lines, f"{total} facts, of which these:" if more else "")
+    return _Found(lines, f"{total} facts, of which these:" if more else "")
 
 
-def _graph(payload: Mapping[str, Any]) -> Rendered:
+def _graph(payload: Mapping[str, Any]) -> _Found:
     focus = payload.get("focus") or payload.get("anchor")
-    first = [fact_line(focus)] if isinstance(focus, Mapping) else []
-    nodes = [fact_line(each) for each in objects(payload.get("nodes"))]
-    edges = [edge_line(each) for each in objects(payload.get("edges"))]
-    return Rendered([*first, *[each for each in nodes if each not in first], *edges])
+    first = _of(fact_line, [focus] if isinstance(focus, Mapping) else [])
+    nodes = _of(fact_line, objects(payload.get("nodes")))
+    edges = _of(edge_line, objects(payload.get("edges")))
+    return _Found([*first, *nodes, *edges])
 
 
-def _neighbors(payload: Mapping[str, Any]) -> Rendered:
+def _neighbors(payload: Mapping[str, Any]) -> _Found:
     anchor = name_of(payload.get("anchor"))
-    lines: list[str] = []
-    for each in objects(payload.get("neighbors")):
-        node = each.get("node")
-        if isinstance(node, Mapping):
-            relation, way = said(each.get("relation")), each.get("direction")
-            arrow = f"←{relation}—" if way == "in" else f"—{relation}→"
-            lines.append(f"{anchor} {arrow} {fact_line(node)}")
-    return Rendered(lines)
+    return _Found(_of(partial(_neighbor, anchor), objects(payload.get("neighbors"))))
 
 
-def _path(payload: Mapping[str, Any]) -> Rendered:
+def _neighbor(anchor: str, neighbor: Mapping[str, Any]) -> str:
+    node = neighbor.get("node")
+    if not isinstance(node, Mapping):
+        return ""
+    relation = said(neighbor.get("relation"))
+    arrow = f"←{relation}—" if neighbor.get("direction") == "in" else f"—{relation}→"
+    return f"{anchor} {arrow} {fact_line(node)}"
+
+
+def _path(payload: Mapping[str, Any]) -> _Found:
     source, target = name_of(payload.get("from")), name_of(payload.get("to"))
     nodes = objects(payload.get("path"))
     if payload.get("found") is False or not nodes:
         # W8: both ends are there, so this is an answer and no symbol is missing.
         what = f"There is no path from {source or 'the source'} to {target or 'the target'}"
-        return Rendered([], empty=f"{what} in the code graph. Both exist; try the other direction.")
-    chain = " → ".join(name_of(each) for each in nodes)
-    edges = [edge_line(each) for each in objects(payload.get("edges"))]
-    return Rendered([chain, *edges, *(fact_line(each) for each in nodes)])
+        return _Found([], empty=f"{what} in the code graph. Both exist; try the other direction.")
+    chain = " → ".join(name_of(each) for each in nodes[:_MOST_STEPS])
+    edges = _of(edge_line, objects(payload.get("edges")))
+    return _Found([chain, *edges, *_of(fact_line, nodes)])
 
 
-def _impact(payload: Mapping[str, Any]) -> Rendered:
+def _impact(payload: Mapping[str, Any]) -> _Found:
     targets = ", ".join(name_of(each) for each in objects(payload.get("targets"), 20))
-    lines: list[str] = []
+    lines: list[Line] = []
     levels = payload.get("by_depth")
     for depth, facts in (levels if isinstance(levels, Mapping) else _EMPTY).items():
-        lines += [f"depth {said(depth)}: {fact_line(each)}" for each in objects(facts)]
+        lines += _of(partial(_at_depth, depth), objects(facts))
     summary = said(payload.get("summary"))
     if not lines:
-        return Rendered(
-            [], empty=f"Nothing in the code graph depends on {targets or 'the targets'}."
-        )
-    return Rendered(lines, f"Impact of {targets}: {summary}" if summary else "")
+        return _Found([], empty=f"Nothing in the code graph depends on {targets or 'the targets'}.")
+    return _Found(lines, f"Impact of {targets}: {summary}" if summary else "")
 
 
-def _delta(payload: Mapping[str, Any]) -> Rendered:
-    return Rendered([_changes(each) for each in objects(payload.get("repositories"), 50)])
+def _at_depth(depth: object, fact: Mapping[str, Any]) -> str:
+    return f"depth {said(depth)}: {fact_line(fact)}"
+
+
+def _delta(payload: Mapping[str, Any]) -> _Found:
+    return _Found(_of(_changes, objects(payload.get("repositories"), 50)))
 
 
 def _changes(repository: Mapping[str, Any]) -> str:
@@ -192,8 +226,8 @@ def _changes(repository: Mapping[str, Any]) -> str:
     )
 
 
-def _insights(payload: Mapping[str, Any]) -> Rendered:
-    return Rendered([_insight(each) for each in objects(payload.get("insights"))])
+def _insights(payload: Mapping[str, Any]) -> _Found:
+    return _Found(_of(_insight, objects(payload.get("insights"))))
 
 
 def _insight(insight: Mapping[str, Any]) -> str:
@@ -202,17 +236,20 @@ def _insight(insight: Mapping[str, Any]) -> str:
     return f"{title}: {text}" if title and text else title or text
 
 
-def _hits(payload: Mapping[str, Any]) -> Rendered:
-    return Rendered([fact_line(each) for each in objects(payload.get("hits"))])
+def _hits(payload: Mapping[str, Any]) -> _Found:
+    return _Found(_of(fact_line, objects(payload.get("hits"))))
 
 
-def _hubs(payload: Mapping[str, Any]) -> Rendered:
-    rows = objects(payload.get("hubs"))
-    return Rendered([f"{fact_line(each)} · {said(each.get('degree'))} relations" for each in rows])
+def _hubs(payload: Mapping[str, Any]) -> _Found:
+    return _Found(_of(_hub, objects(payload.get("hubs"))))
 
 
-def _flows(payload: Mapping[str, Any]) -> Rendered:
-    return Rendered([_flow(each) for each in objects(payload.get("flows"))])
+def _hub(hub: Mapping[str, Any]) -> str:
+    return f"{fact_line(hub)} · {said(hub.get('degree'))} relations"
+
+
+def _flows(payload: Mapping[str, Any]) -> _Found:
+    return _Found(_of(_flow, objects(payload.get("flows"))))
 
 
 def _flow(flow: Mapping[str, Any]) -> str:
@@ -222,29 +259,33 @@ def _flow(flow: Mapping[str, Any]) -> str:
     return f"{name}{f' at {place}' if place else ''}: {summary}" if name else summary
 
 
-def _ask(payload: Mapping[str, Any]) -> Rendered:
-    seeds = [fact_line(each) for each in objects(payload.get("seeds"))]
-    flows = [_flow(each) for each in objects(payload.get("flows"))]
+def _ask(payload: Mapping[str, Any]) -> _Found:
+    seeds = _of(fact_line, objects(payload.get("seeds")))
+    flows = _of(_flow, objects(payload.get("flows")))
     around = payload.get("neighborhood")
     graph = _graph(around).lines if isinstance(around, Mapping) else []
-    return Rendered([*seeds, *flows, *[each for each in graph if each not in seeds]])
+    return _Found([*seeds, *flows, *graph])
 
 
-def _capabilities(payload: Mapping[str, Any]) -> Rendered:
+def _capabilities(payload: Mapping[str, Any]) -> _Found:
     counts = payload.get("counts")
-    known = counts.items() if isinstance(counts, Mapping) else ()
+    known = list(counts.items())[:_MOST_STEPS] if isinstance(counts, Mapping) else []
     held = ", ".join(f"{said(count)} {said(name)}" for name, count in known)
-    operations = ", ".join(said(each) for each in _texts(payload.get("operations")))
-    return Rendered([f"Operations: {operations}", f"The graph holds: {held}"])
+    operations = ", ".join(map(said, _texts(payload.get("operations"))[:_MOST_STEPS]))
+    return _Found([f"Operations: {operations}", f"The graph holds: {held}"])
 
 
-def _any(payload: Mapping[str, Any]) -> Rendered:
+def _any(payload: Mapping[str, Any]) -> _Found:
     """Render an operation that is newer than we are: whatever it lists."""
-    lines: list[str] = []
+    lines: list[Line] = []
     for value in payload.values():
-        lines += [fact_line(each) for each in objects(value)]
-        lines += [said(each) for each in _texts(value)]
-    return Rendered(lines)
+        lines += _of(fact_line, objects(value))
+        lines += _of(said, _texts(value))
+    return _Found(lines)
+
+
+def _of(render: Callable[[Any], str], rows: Iterable[Any]) -> list[Line]:
+    return [partial(render, row) for row in rows]
 
 
 def _texts(value: object) -> list[str]:
@@ -252,7 +293,7 @@ def _texts(value: object) -> list[str]:
     return [row for row in rows if isinstance(row, str)]
 
 
-_RENDERERS: Mapping[str, Callable[[Mapping[str, Any]], Rendered]] = {
+_RENDERERS: Mapping[str, Callable[[Mapping[str, Any]], _Found]] = {
     "query_facts": _facts,
     "explore": _graph,
     "traverse": _graph,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.memory import texts
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 ITEM_BYTES = 600
 SOURCE_BYTES = 40
+MOST_LINES = 300
+"""Of one dataset's answer; far more than fit."""
 SESSION_ROWS = 10
 SESSION_SECONDS = 5.0
 MAX_QUERY_BYTES = 4000
@@ -125,7 +128,8 @@ class Searching:
             top_k=query.top_k,
             search_type=query.search_type,
         )
-        return [line for item in items for line in lines_of(item, words.value)]
+        lines = (line for item in items for line in lines_of(item, words.value))
+        return list(islice(lines, MOST_LINES))
 
     async def _explained(self, failure: BaseException, where: DatasetRef) -> str:
         """Say why nothing was found; other failures are raised."""
@@ -156,7 +160,8 @@ def lines_of(item: RecallItem, query: str) -> Iterator[str]:
     if not found and item.search_type != HYBRID:
         found = [(source, item.body)]
     for kind, text in found:
-        if shown := cut(harmless(text), ITEM_BYTES):
+        # Cleaning takes time, and what is cut off afterwards was cleaned in vain.
+        if shown := cut(harmless(text[: ITEM_BYTES * 4]), ITEM_BYTES):
             yield f"[{kind}] {shown}"
     if not item.body and (pair := _pair(item.raw, ITEM_BYTES)):
         yield f"[{source}] {pair}"
@@ -176,7 +181,7 @@ def rendered(lines: Iterable[str]) -> str:
 def _pair(row: Mapping[str, Any], limit: int) -> str:
     question, answer = row.get("question"), row.get("answer")
     parts = [
-        f"{letter}: {cut(harmless(text), limit)}"
+        f"{letter}: {cut(harmless(text[: limit * 4]), limit)}"
         for letter, text in (("Q", question), ("A", answer))
         if isinstance(text, str) and text.strip()
     ]

@@ -22,6 +22,12 @@ _ENTITIES = "## Relevant entities\n"
 _BETWEEN_PASSAGES = "\n---\n"
 _TELLING = 20
 """Characters that two texts do not share by chance."""
+MOST_PASSAGES = 100
+MOST_FACTS = 200
+MOST_CHARS = 400_000
+"""How much of an answer is looked at, in passages and in facts each. A stored text that is full of
+separators makes ten thousands of them, and whatever has to be done with them holds up everybody."""
+_COMPARED = 8000
 
 
 @dataclass(slots=True)
@@ -37,9 +43,9 @@ class Memory:
     facts: list[str] = field(default_factory=list)
 
     def add(self, other: Memory) -> None:
-        """Append what is new in ``other``."""
-        self.passages.extend(new for new in other.passages if new not in self.passages)
-        self.facts.extend(new for new in other.facts if new not in self.facts)
+        """Append what is new in ``other``, as long as there is room."""
+        self.passages = _bounded((*self.passages, *other.passages), MOST_PASSAGES)
+        self.facts = _bounded((*self.facts, *other.facts), MOST_FACTS)
 
 
 def memory_in(text: str, query: str, own_session: str) -> Memory:
@@ -57,9 +63,22 @@ def memory_in(text: str, query: str, own_session: str) -> Memory:
     passages, facts = _sections(context)
     own = f"Session ID: {own_session}\n"
     kept = [each for each in passages if not (own_session and each.startswith(own))]
-    memory = Memory()
-    memory.add(Memory(kept, _worth_telling(facts, passages)))
-    return memory
+    facts, compared = _bounded(facts, MOST_FACTS), _bounded(passages, MOST_PASSAGES)
+    return Memory(_bounded(kept, MOST_PASSAGES), _worth_telling(facts, compared))
+
+
+def _bounded(texts: Iterable[str], most: int) -> list[str]:
+    """Return the first of different texts, cut where there is too much of them."""
+    found: dict[str, None] = {}
+    left = MOST_CHARS
+    for text in texts:
+        if left <= 0 or len(found) == most:
+            break
+        shown = text[:left]
+        if shown not in found:
+            found[shown] = None
+            left -= len(shown)
+    return list(found)
 
 
 def _framed(text: str, query: str) -> str:
@@ -105,4 +124,6 @@ def _worth_telling(facts: Iterable[str], passages: list[str]) -> list[str]:
 
 def _repeats(fact: str, passage: str) -> bool:
     beginning = passage[:60].strip()
-    return not fact or fact in passage or (len(beginning) > _TELLING and beginning in fact)
+    return (
+        not fact or fact in passage[:_COMPARED] or (len(beginning) > _TELLING and beginning in fact)
+    )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builtin_plugins.code_lane import render
 from builtin_plugins.code_lane.facts import fact_line, said
 from builtin_plugins.code_lane.operations import OPERATIONS
 from builtin_plugins.code_lane.render import RESULT_BYTES, has_data, joined, render_items
@@ -193,6 +194,23 @@ def test_a_long_answer_ends_with_what_was_left_out():
     assert len(text.encode()) <= RESULT_BYTES
     assert all(len(line.encode()) <= 600 for line in text.splitlines())
     assert "… 34 more. Ask for less" in text
+
+
+def test_of_a_huge_answer_no_more_is_put_into_words_than_fits(monkeypatch):
+    worded = []
+    monkeypatch.setattr(render, "fact_line", lambda fact: worded.append(fact) or fact["name"])
+    levels = {str(depth): [{"name": f"f{depth}-{n}"} for n in range(400)] for depth in range(300)}
+    found = rendered({"operation": "impact_analysis", "by_depth": levels, "targets": [AUDIT]})
+    assert len(worded) == len(found.lines) == render.MOST_LINES
+    assert found.left == 300 * 400 - render.MOST_LINES
+    text = joined("Title", found.lines, left=found.left)
+    shown = text.count("depth ")
+    assert f"… {300 * 400 - shown} more." in text
+
+
+def test_what_is_told_twice_is_told_once():
+    found = rendered({"operation": "explore", "focus": AUDIT, "nodes": [AUDIT, FACT], "edges": []})
+    assert len(found.lines) == 2
 
 
 KEYS = st.sampled_from(

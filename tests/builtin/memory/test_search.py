@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from builtin_plugins.memory import search
 from builtin_plugins.memory.search import lines_of
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
@@ -165,6 +166,18 @@ async def test_nothing_found_and_a_failure_are_different_answers(start, client):
     client.scripts[RECALL] = fails(K.TIMED_OUT)
     assert (await session.tool("search", query="tabs")).startswith("⚠ cognee_search failed: timed")
     assert "say what to search for" in await session.command("search", "  ")
+
+
+async def test_of_a_huge_answer_no_more_is_looked_at_than_fits(start, client, monkeypatch):
+    looked_at = []
+    monkeypatch.setattr(search, "harmless", lambda text: looked_at.append(len(text)) or text)
+    client.scripts[RECALL] = lambda _: [
+        {"source": "graph", "text": "x" * 5000, "search_type": "CHUNKS"} for _ in range(5000)
+    ]
+    told = await start(client).tool("search", query="tabs", search_type="CHUNKS")
+    assert len(told.encode()) <= 4000
+    assert len(looked_at) < 1000
+    assert max(looked_at) <= 2400
 
 
 async def test_answers_stay_within_their_limits(start, client):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cognee_hooks.services import passages
 from cognee_hooks.services.passages import Memory, memory_in
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data" / "recall").glob("*/*.json"))
@@ -188,3 +189,24 @@ def test_no_text_raises_and_no_conversation_comes_back(query, conversation, stor
     if HEAD.format(query) in conversation:
         return
     assert marker not in str(memory_in(text, query, ""))
+
+
+def test_a_stored_text_full_of_separators_is_looked_at_as_far_as_it_can_matter():
+    """Else whoever stores one holds up every later prompt of everybody, for seconds."""
+    pieces = "\n---\n".join(f"piece {number}" for number in range(50_000))
+    facts = "\n".join(f"- fact number {number}" for number in range(50_000))
+    text = prompt(f"## Relevant passages\n{pieces}\n\n## Related facts\n{facts}")
+    memory = memory_in(text, "what is it?", "")
+    assert memory.passages[:2] == ["piece 0", "piece 1"]
+    assert len(memory.passages) == passages.MOST_PASSAGES
+    assert len(memory.facts) == passages.MOST_FACTS
+    memory.add(memory_in(text, "what is it?", ""))
+    memory.add(Memory(["another"], ["another"]))
+    assert len(memory.passages) == passages.MOST_PASSAGES
+    assert "another" not in memory.passages + memory.facts
+
+
+def test_a_huge_passage_is_cut():
+    text = prompt("## Relevant passages\n" + "x" * 2 * passages.MOST_CHARS + "\n---\nanother")
+    (found,) = memory_in(text, "what is it?", "").passages
+    assert len(found) == passages.MOST_CHARS
