@@ -40,9 +40,8 @@ def model() -> Iterator[ChatEndpoint]:
 
 
 def typed(session: Rpc, command: str) -> str:
-    """Type a command, and return what is shown."""
-    session.send(type="prompt", message=command)
-    return str(session.ui("notify")["message"])
+    """Type a command, and return what is shown for it."""
+    return str(session.command(command)["message"])
 
 
 @pytest.mark.parametrize("version", PACKAGES)

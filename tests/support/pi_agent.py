@@ -30,6 +30,8 @@ EXTENSION = Path(__file__).parents[2] / "cognee_hooks" / "agents" / "pi_extensio
 
 _LAUNCHER_LINE = "const LAUNCHER: string[] = [];"
 _RECORD_SECONDS = 60.0
+_NEWS = ("Cognee Memory Connected", "Cognee memory", "Cognee code graph")
+"""How lines begin that no command brought about."""
 
 
 def install(version: str) -> Path:
@@ -180,6 +182,13 @@ class Rpc:
         """Send a prompt and wait for the end of its run."""
         self.ask(type="prompt", message=text)
         self.until(lambda record: record["type"] == "agent_end", seconds)
+
+    def command(self, line: str, seconds: float = _RECORD_SECONDS) -> dict[str, Any]:
+        """Type one of our commands and return how its answer is shown, past what we say besides."""
+        self.send(type="prompt", message=line)
+        while (shown := self.ui("notify", seconds))["message"].startswith(_NEWS):
+            pass
+        return shown
 
     def ui(self, method: str, seconds: float = _RECORD_SECONDS) -> dict[str, Any]:
         """Wait for a record in which the extension uses the interface."""
