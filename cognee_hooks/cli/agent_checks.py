@@ -47,7 +47,8 @@ def check_agent(
         detail = f"no agent that can be set up is called {agent!r}; there are: {known}"
         rows.insert(0, CheckResult(name="agent", status=CheckStatus.INFO, detail=detail))
     else:
-        rows.insert(0, _hooks(agent, Place(environ=environ, cwd=cwd, status_line=False)))
+        place = Place(environ=environ, cwd=cwd, status_line=False)
+        rows[:0] = [_hooks(agent, place), _others(agent, place)]
     if agent == "codex" and (events := codex_trust_problems(environ, cwd)):
         detail = f"Codex does not trust our hooks for {', '.join(events)}, and skips them"
         rows.append(
@@ -85,6 +86,14 @@ def _hooks(agent: str, place: Place) -> CheckResult:
         detail=f"{agent} does not call us: there are no hooks of ours in {path}",
         remedy=f"{command}, unless its own plugin manager or a project's settings do that",
     )
+
+
+def _others(agent: str, place: Place) -> CheckResult:
+    """Tell which of the other agents call us."""
+    names = sorted(set(INSTALLERS) - {agent})
+    calling = [name for name in names if _hooks(name, place).status is CheckStatus.OK]
+    detail = f"{', '.join(calling)} call us, too" if calling else "no other one calls us"
+    return CheckResult(name="other agents", status=CheckStatus.OK, detail=detail)
 
 
 def _daemon(environ: Mapping[str, str], deadline: Deadline) -> list[CheckResult]:

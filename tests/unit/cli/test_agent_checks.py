@@ -48,6 +48,13 @@ def test_it_says_whether_the_agent_calls_us(agent, environ, status):
     assert rows(agent, environ)["agent"].status is CheckStatus.OK
 
 
+def test_it_says_which_other_agents_call_us(environ, status):
+    assert rows("pi", environ)["other agents"].detail == "no other one calls us"
+    install("claude-code", environ)
+    install("pi", environ)
+    assert rows("pi", environ)["other agents"].detail == "claude-code call us, too"
+
+
 def test_hooks_of_another_installation_are_named(environ, status):
     install("claude-code", environ)
     path = Path(environ["HOME"]) / ".claude" / "settings.json"

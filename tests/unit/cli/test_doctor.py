@@ -1,0 +1,67 @@
+"""The command; its rows are tested where they are made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cognee_hooks.cli import doctor, main
+from cognee_hooks.doctor import Finding
+from cognee_hooks.injection import clean
+from cognee_hooks.results import CheckResult, CheckStatus
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """What doctor finds."""
+    rows: list[Finding] = []
+    monkeypatch.setattr(doctor, "look", lambda *_: rows)
+
+    def find(*statuses: CheckStatus, detail: str = "found", remedy: str = "do this"):
+        rows[:] = [
+            Finding(CheckResult(name=f"row {n}", status=each, detail=detail, remedy=remedy))
+            for n, each in enumerate(statuses)
+        ]
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"),
+    [
+        ([], 0),
+        (["ok", "info"], 0),
+        (["ok", "warning"], 0),
+        (["failed", "ok"], 1),
+        (["warning", "failed"], 1),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_the_worst_row_decides_on_the_exit_code(found, capsys, statuses, code, options):
+    found(*map(CheckStatus, statuses))
+    assert main(["doctor", *options]) == code
+
+
+def test_the_json_has_four_texts_a_row(found, capsys):
+    found(CheckStatus.WARNING)
+    main(["doctor", "--json"])
+    assert json.loads(capsys.readouterr().out) == [
+        {"name": "row 0", "status": "warning", "detail": "found", "remedy": "do this"}
+    ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_rows_fit_the_terminal(found, capsys, monkeypatch, width):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    found(*CheckStatus, detail="what was found here " * 8, remedy="what to do about it " * 8)
+    main(["doctor"])
+    lines = clean(capsys.readouterr().out).splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert sum("\u2192 what" in line for line in lines) == len(CheckStatus)
+
+
+def test_a_drill_and_a_bundle_are_asked_for_one_by_one(capsys):
+    assert main(["doctor", "--drill", "--bundle"]) == 2
+    assert "not allowed with" in capsys.readouterr().err
