@@ -59,7 +59,7 @@ def test_rows_fit_the_terminal(found, capsys, monkeypatch, width):
     main(["doctor"])
     lines = clean(capsys.readouterr().out).splitlines()
     assert max(len(line) for line in lines) <= width
-    assert sum("\u2192 what" in line for line in lines) == len(CheckStatus)
+    assert sum("\u2192 what to do about" in line for line in lines) == len(CheckStatus)
 
 
 def test_a_drill_and_a_bundle_are_asked_for_one_by_one(capsys):
