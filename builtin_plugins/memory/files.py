@@ -58,7 +58,9 @@ def read_file(given: str, cwd: str, home: Path, denied: DeniedPaths) -> TextFile
     if denied.denies_file(path):
         raise secret
     try:
-        facts = path.stat()
+        # What was found harmless is read, also if a link in the path is turned meanwhile.
+        real = path.resolve()
+        facts = real.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"file not found: {path}") from None
     except (OSError, ValueError) as error:
@@ -69,10 +71,10 @@ def read_file(given: str, cwd: str, home: Path, denied: DeniedPaths) -> TextFile
         raise UsageError(
             f"file too large ({facts.st_size} bytes; limit {MAX_BYTES}): remember a summary instead"
         )
-    content = read_bytes(path, max_bytes=MAX_BYTES)
+    content = read_bytes(real, max_bytes=MAX_BYTES)
     if content is None:
         raise UsageError(f"cannot read {path}")
-    return TextFile(path.resolve(), path.name, text_in(content, path), len(content))
+    return TextFile(real, path.name, text_in(content, path), len(content))
 
 
 def _absolute(given: str, cwd: str, home: Path) -> Path:

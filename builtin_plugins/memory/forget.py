@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from builtin_plugins.memory import texts
 from builtin_plugins.memory.targets import LIST_SECONDS, catalogue_of, one_of
 from cognee_hooks import Deadline, PluginContext
-from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
+from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import Act, Failure
@@ -38,10 +38,12 @@ class _Scope:
     Attributes:
         dataset: The dataset.
         data_id: One document of it; "" for all.
+        content: What that document holds, where it was looked at already.
     """
 
     dataset: Dataset
     data_id: str = ""
+    content: bytes | None = field(default=None, repr=False)
 
     @property
     def shown(self) -> str:
@@ -76,7 +78,7 @@ class Forgetting:
                 "in the dataset."
             )
         catalogue = await catalogue_of(self._context)
-        scope = _Scope(one_of(catalogue, dataset), _checked(data_id))
+        scope = await self._named(one_of(catalogue, dataset), data_id)
         if await self._confirmed(scope):
             return await self._delete(scope)
         return Failure(
@@ -102,7 +104,7 @@ class Forgetting:
             return Failure(USAGE)
         dataset = one_of(catalogue, words[0])
         if entire or len(words) > 1:
-            scope = _Scope(dataset, _checked(words[1]) if words[1:] else "")
+            scope = await self._named(dataset, words[1] if words[1:] else "")
         else:
             rows = await self._routes.documents(dataset.id, self._soon())
             rows.sort(key=lambda row: -row.created_at)  # older servers list them in no order
@@ -115,6 +117,23 @@ class Forgetting:
         return await self._delete(scope)
 
     # -- inside ----------------------------------------------------------------------------------
+
+    async def _named(self, dataset: Dataset, data_id: str) -> _Scope:
+        """Return what somebody names, if it is there: the server deletes what is not, too.
+
+        Raises:
+            UsageError: It is no id, or there is no such document.
+        """
+        scope = _Scope(dataset, _checked(data_id))
+        if not data_id:
+            return scope
+        try:
+            content = await self._routes.content(dataset.id, scope.data_id, self._soon())
+        except ServerFailure as failure:
+            if failure.kind is not FailureKind.NOT_FOUND:
+                return scope
+            raise UsageError(f"there is no {scope.shown}. Nothing deleted.") from None
+        return replace(scope, content=content)
 
     async def _picked(self, dataset: Dataset, rows: list[Document]) -> _Scope | None:
         """Let the person pick; None where nothing was picked or nobody can be asked."""
@@ -137,8 +156,10 @@ class Forgetting:
         )
 
     async def _preview(self, scope: _Scope) -> str:
+        content = scope.content
         try:
-            content = await self._routes.content(scope.dataset.id, scope.data_id, self._soon())
+            if content is None:
+                content = await self._routes.content(scope.dataset.id, scope.data_id, self._soon())
             lines = content[: PREVIEW_BYTES * 8].decode(errors="replace").splitlines()
             first = next((line.strip() for line in lines if line.strip()), "")
             redacted = await self._context.redact(first)

@@ -74,4 +74,5 @@ class Origins:
         update_json(self.path, change)
 
     def _key(self, dataset_id: str, file: Path) -> str:
-        return hashlib.sha256(f"{self.url}\n{dataset_id}\n{file}".encode()).hexdigest()
+        key = f"{self.url}\n{dataset_id}\n{file}"
+        return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

@@ -105,6 +105,16 @@ async def test_w11_of_two_datasets_of_one_name_none_is_deleted_by_name(ours, cli
     assert sent(client)[0]["dataset_id"] == SECOND
 
 
+async def test_what_is_not_there_is_not_called_deleted(ours, client):
+    """The server calls it a success."""
+    client.scripts[f"{LISTED}/{SECOND}/raw"] = fails(FailureKind.NOT_FOUND, status=404)
+    ours.person.says = True
+    told = await ours.tool("forget", dataset="notes", data_id=SECOND)
+    assert f"there is no data item {SECOND} of dataset 'notes'. Nothing deleted." in told
+    assert "Nothing deleted" in await ours.command("forget", f"notes {SECOND} --yes")
+    assert sent(client) == []
+
+
 async def test_without_a_preview_the_person_is_asked_all_the_same(ours, client):
     for content in (fails(FailureKind.SERVER_ERROR), lambda _: b" \n"):
         client.scripts[f"{LISTED}/{DATA}/raw"] = content

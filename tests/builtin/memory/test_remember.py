@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -443,6 +445,23 @@ async def test_vector_85_folders_and_missing_files(start, client, tmp_path):
     assert "file not found" in await session.command("remember", "--file missing.md")
     assert "--file needs a value" in await session.command("remember", "--file")
     assert client.unsent == []
+
+
+async def test_a_file_whose_name_is_not_utf_8_is_remembered(scripted, client, tmp_path):
+    name = os.fsdecode(b"caf\xe9.md")
+    (tmp_path / name).write_text("About coffee.")
+    told = await scripted.tool("remember", file=name)
+    assert told.startswith("Sent file 'caf")
+    told.encode()
+    assert len(client.bodies(REMEMBER)) == 1
+
+
+async def test_special_files_and_links_in_circles_are_refused_at_once(scripted, client, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name in ("pipe", "loop", "/dev/zero", "/proc/self/mem"):
+        assert (await scripted.tool("remember", file=name)).startswith("⚠ ")
+    assert client.bodies(REMEMBER) == []
 
 
 async def test_a_path_begins_at_the_sessions_folder_and_a_tilde_at_home(session, tmp_path):
