@@ -62,6 +62,7 @@ class Dispatcher:
         clock: Monotonic seconds.
 
     Attributes:
+        budgets: As given; may be changed.
         observe: Whoever wants to be told of each call; must not raise.
     """
 
@@ -79,7 +80,7 @@ class Dispatcher:
         self._policies = policies
         self._faults = faults
         self._inline = inline
-        self._budgets = budgets or {}
+        self.budgets = dict(budgets or {})
         self._clock = clock
         self.observe: Observer | None = None
         self._workers: dict[str, Worker] = {}
@@ -335,7 +336,7 @@ class Dispatcher:
         return deadline.within(budget)
 
     def _budget(self, hook: str, policy: Policy) -> float:
-        return self._budgets.get(hook, policy.budget)
+        return self.budgets.get(hook, policy.budget)
 
     def _calls(
         self, hook: str, policy: Policy, arguments: Mapping[str, Any]
