@@ -1,0 +1,148 @@
+"""The MCP server as a process: what goes over its pipes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from cognee_hooks.cli import main
+from cognee_hooks.daemon import control
+from cognee_hooks.mcp import proxy as module
+from cognee_hooks.mcp.proxy import MAX_ANSWER_BYTES, Proxy
+from cognee_hooks.reach import Answer, Offer, Whereabouts
+from tests.support.command import install_plugin
+from tests.support.daemon import agent_environment, folder_of, stop_daemon
+from tests.support.waiting import until
+
+NOISY = """
+import sys
+from cognee_hooks import hookimpl
+from cognee_hooks.results import Tool
+
+print("noise at import")
+
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def cognee_register_tools(self):
+        async def run(arguments):
+            print("noise in a call")
+            sys.__stdout__.write("more noise\\n")
+            return "x" * arguments.get("size", 1)
+
+        return Tool(name="cognee_noise", description="Noise.", parameters={}, run=run)
+
+plugin = Plugin
+"""
+
+
+@asynccontextmanager
+async def client(environ: dict[str, str]) -> AsyncIterator[ClientSession]:
+    """A client of the official SDK, which takes nothing but the protocol on standard output."""
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "cognee_hooks", "mcp"], env=environ
+    )
+    async with stdio_client(server) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        yield session
+
+
+async def test_tools_are_served_by_a_daemon_that_is_started_and_stdout_carries_the_protocol_only(
+    isolated_environment: Path, tmp_path: Path
+):
+    environ = agent_environment(isolated_environment)
+    environ["PYTHONPATH"] = install_plugin(tmp_path, "noisy", NOISY)
+    try:
+        async with client(environ) as session:
+            names = {tool.name for tool in (await session.list_tools()).tools}
+            assert {"cognee_recall", "cognee_remember", "cognee_sync", "cognee_noise"} <= names
+            done = await session.call_tool("cognee_noise", {"size": 50_000})
+            assert not done.is_error
+            [content] = done.content
+            assert content.type == "text"
+            assert 0 < len(content.text) <= MAX_ANSWER_BYTES
+            refused = await session.call_tool("cognee_nope", {})
+            assert refused.is_error
+            folder = folder_of(environ)
+            await until(lambda: control.ask(folder, "status"), "a daemon")
+    finally:
+        stop_daemon(environ)
+
+
+def test_without_the_sdk_a_sentence_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "cognee_hooks.mcp.server", None)
+    assert main(["mcp"]) == 1
+    assert "pip install 'cognee-hooks[mcp]'" in capsys.readouterr().err
+
+
+# -- the proxy by itself --------------------------------------------------------------------------
+
+
+class Own:
+    offer = Offer(tools=[{"name": "cognee_x"}], commands={})
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    async def call(self, call: Any, caller: Any, deadline: Any) -> Answer:
+        self.calls.append(call)
+        return Answer(text="own", failed=False)
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def made(isolated_environment: Path, monkeypatch) -> Proxy:
+    own = Own()
+    openings: list[Any] = []
+
+    async def make(*_: Any) -> Own:
+        return own
+
+    async def no_line(_: Any, opening: Any, __: Any) -> None:
+        openings.append(opening)
+
+    monkeypatch.setattr(module, "make_own", make)
+    monkeypatch.setattr(module, "open_line", no_line)
+    monkeypatch.setattr(module, "spawn_detached", lambda *_, **__: 0)
+    where = Whereabouts(
+        environ={"HOME": str(isolated_environment), "CLAUDE_CODE_SESSION_ID": "c1"},
+        cwd="/",
+        pid=os.getppid(),
+    )
+    found = Proxy(where)
+    found.openings = openings  # type: ignore[attr-defined]
+    return found
+
+
+async def test_an_agent_that_names_its_conversation_with_the_call_is_believed(made):
+    meta = {"sessionId": "s1", "threadId": "t1", "other": 5}
+    answer = await made.call("cognee_x", {}, meta, lambda _: None)
+    assert answer == Answer(text="own", failed=False)
+    environ = made.openings[-1].environ
+    assert (environ["CODEX_SESSION_ID"], environ["CODEX_THREAD_ID"]) == ("s1", "t1")
+    assert made._served == {"claude_c1", "codex_s1"}
+    await made.call("cognee_x", {}, {"sessionId": 5}, lambda _: None)
+    assert "CODEX_SESSION_ID" not in made.openings[-1].environ
+
+
+async def test_without_a_daemon_nothing_has_to_be_told_when_it_ends(made):
+    await made.left()
+    await made.close()
+
+
+async def test_what_can_be_called_is_known_before_there_is_a_session(made):
+    assert [each["name"] for each in (await made.offer()).tools] == ["cognee_x"]
+    assert json.dumps((await made.offer()).tools)
