@@ -6,6 +6,7 @@ from builtin_plugins.code_lane.follow import Ending
 from builtin_plugins.code_lane.indexer import Submitted
 from builtin_plugins.code_lane.operations import Question
 from builtin_plugins.code_lane.record import Record
+from builtin_plugins.code_lane.tree import HARD_LIMIT
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.injection import one_line
 
@@ -125,7 +126,8 @@ def submitted(done: Submitted, ending: Ending | None, *, files: int) -> str:
         files: Source files that were counted; 0 for a URL.
     """
     record = done.record
-    lines = [f"Submitted '{record.repository.spec}' for code-graph indexing; no model is used."]
+    unaided = "" if record.index_vectors else "; no model is used"
+    lines = [f"Submitted '{record.repository.spec}' for code-graph indexing{unaided}."]
     lines.append(f"Dataset: {record.dataset}")
     if record.dataset_id:
         lines.append(f"Dataset ID: {record.dataset_id}")
@@ -138,15 +140,25 @@ def submitted(done: Submitted, ending: Ending | None, *, files: int) -> str:
     if record.repository.remote:
         lines.append("Freshness: run the command again after a push; the server clones the URL")
     else:
-        lines.append("Freshness: indexed again by itself after edits, as long as sessions run here")
+        lines.append(f"Freshness: {_freshness(record)}")
         lines.append("Note: the indexer keeps a snapshot in .enola/; add it to .gitignore")
     if files:
-        lines.append(f"Size: {files} source files; a large library takes the server minutes")
+        count = f"more than {HARD_LIMIT}" if files > HARD_LIMIT else str(files)
+        lines.append(f"Size: {count} source files; a large library takes the server minutes")
     if ending is None:
         lines.append("Background: add --wait <seconds> to wait for the end")
     else:
         lines.append(f"Wait: {_ENDINGS[ending]}")
     return "\n".join(lines)
+
+
+def _freshness(record: Record) -> str:
+    if record.fingerprint:
+        return "indexed again by itself after edits, as long as sessions run here"
+    return (
+        "run the command again after edits; git cannot tell what changes in this folder, because "
+        "it is no repository, has no commit, or holds too much"
+    )
 
 
 _ENDINGS = {

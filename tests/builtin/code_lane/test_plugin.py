@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.code_lane import indexer, plugin, record
+from builtin_plugins.code_lane import indexer, plugin, record, texts
 from builtin_plugins.code_lane.commands import IndexOrder, index_order
 from builtin_plugins.code_lane.indexer import Indexer
 from builtin_plugins.code_lane.repository import Repository
@@ -310,7 +310,7 @@ def test_what_the_index_command_refuses(text):
 async def test_the_report_of_the_command(session, repository):
     made = await session()
     lines = (await made.index(". --index-vectors --wait 5")).splitlines()
-    assert lines[0] == f"Submitted '{repository}' for code-graph indexing; no model is used."
+    assert lines[0] == f"Submitted '{repository}' for code-graph indexing."
     assert [line.partition(":")[0] for line in lines[1:]] == [
         "Dataset",
         "Dataset ID",
@@ -323,6 +323,19 @@ async def test_the_report_of_the_command(session, repository):
     assert lines[-1] == "Wait: graph is queryable"
     assert made.client.submitted[0]["index_vectors"] == "true"
     assert made.record.index_vectors
+
+
+async def test_the_report_promises_nothing_that_will_not_be(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "HARD_LIMIT", 1)
+    made = await session()
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "a.py").write_text("x")
+    assert "Freshness: run the command again after edits" in await made.index(
+        str(tmp_path / "plain")
+    )
+    report = await made.index(".")
+    assert "Freshness: indexed again by itself" in report
+    assert "Size: more than 1 source files" in report
 
 
 async def test_without_waiting_the_end_is_noted_in_the_background(session):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import time
 from pathlib import Path
 
 import httpx
 import pytest
 
-from builtin_plugins.code_lane.follow import Ending, Follower, look_before
+from builtin_plugins.code_lane.follow import Before, Ending, Follower, look_before
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import SessionStart, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
@@ -154,12 +155,34 @@ async def test_w33_a_graph_that_was_forgotten_is_not_asked_any_more(
     await index(host)
     records = list(host.paths.code_dir.glob("*/*.json"))
     dataset = json.loads(records[0].read_text())["dataset"]
-    async with httpx.AsyncClient(headers={"X-Api-Key": server.key}, timeout=60) as api:
-        url = f"{server.url}/api/v1/forget"
-        assert (await api.post(url, json={"dataset": dataset})).status_code == 200
+    await forget(server, dataset)
     gone = await ask(host, operation="query_facts", name="process_refund")
     assert gone.startswith(f"There is no dataset '{dataset}'"), gone
     assert [each for each in records if each.exists()] == []
+
+
+async def forget(server: Server, dataset: str) -> None:
+    async with httpx.AsyncClient(headers={"X-Api-Key": server.key}, timeout=60) as api:
+        url = f"{server.url}/api/v1/forget"
+        assert (await api.post(url, json={"dataset": dataset})).status_code == 200
+
+
+async def test_w7_a_dataset_that_is_made_again_is_seen_to_its_own_end(
+    host: Host, server: Server, repository: Path
+):
+    await index(host)
+    (record,) = (json.loads(each.read_text()) for each in host.paths.code_dir.glob("*/*.json"))
+    await forget(server, record["dataset"])
+    assert "graph is queryable" in await index(host)
+    await forget(server, record["dataset"])
+    shutil.rmtree(repository)
+    client, began = host.services.client, time.time()
+    spec = await host.redact(str(repository))
+    limit = Deadline.after(30)
+    taken = await client.code.index(spec, dataset=record["dataset"], deadline=limit)
+    assert taken.dataset_id == record["dataset_id"], "it has the id that it had"
+    follower = Follower(client, taken.dataset_id, Before(unseen_at=began))
+    assert await follower.until(Deadline.after(4)) in {Ending.UNSEEN, Ending.ERRORED}
 
 
 async def test_what_never_becomes_a_graph_is_told_from_what_will(host: Host, repository: Path):
@@ -170,7 +193,7 @@ async def test_what_never_becomes_a_graph_is_told_from_what_will(host: Host, rep
     shutil.rmtree(repository)
     client, dataset = host.services.client, host.services.paths.code_dir
     (record,) = (json.loads(each.read_text()) for each in dataset.glob("*/*.json"))
-    before = await look_before(client, record["dataset_id"], Deadline.after(5))
+    before = await look_before(client, record["dataset_id"], Deadline.after(5), time.time())
     spec = await host.redact(str(repository))
     await client.code.index(spec, dataset=record["dataset"], deadline=Deadline.after(30))
     status = await client.pipelines.status(record["dataset_id"], CODE_PIPELINE, Deadline.after(5))

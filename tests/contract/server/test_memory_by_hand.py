@@ -69,6 +69,8 @@ async def test_w6_a_file_is_remembered_updated_found_and_forgotten(
     assert data_id is not None
     told = await tool(host, "forget", dataset=name, data_id=data_id[1])
     assert told == f"Deleted data item {data_id[1]} of dataset '{name}'."
+    told = await tool(host, "forget", dataset=name, data_id=data_id[1])
+    assert "there is no data item" in told
     assert "QuebecStore" not in await tool(host, "recall", query="OscarService books")
     told = await tool(host, "forget", dataset=name, entire_dataset=True)
     assert told.startswith("Deleted the ENTIRE dataset")
