@@ -92,7 +92,7 @@ def test_prompts_without_the_daemon_get_the_right_answer_in_bad_states(agent):
     assert conforms(agent, states=chosen, events=[prompt_event(agent)[0]]) == []
 
 
-def test_codex_gets_what_it_takes_on_every_event_without_the_daemon():
+def test_p03_codex_gets_what_it_takes_on_every_event_without_the_daemon():
     # One key too many, or a line of text, and it drops the whole answer.
     chosen = states("healthy", "empty memory", "offline", "broken config", "plugin returns text")
     assert conforms(BUILT_IN["codex"], states=chosen) == []
@@ -164,7 +164,7 @@ def test_the_daemon_contains_what_plugins_do(state, daemon_environ, tmp_path):
 
 
 @agents
-async def test_three_hundred_prompts_without_a_server_are_all_let_through(
+async def test_p01_three_hundred_prompts_without_a_server_are_all_let_through(
     agent, isolated_environment
 ):
     event, payload = prompt_event(agent)
@@ -228,7 +228,7 @@ async def hook(
 
 
 @ways
-async def test_a_payload_counts_as_soon_as_it_is_complete(way, daemon_environ):
+async def test_p02_a_payload_counts_as_soon_as_it_is_complete(way, daemon_environ):
     for agent in PRINTING:
         event, payload = prompt_event(agent)
         data = json.dumps(payload).encode()
@@ -244,7 +244,7 @@ async def test_a_payload_counts_as_soon_as_it_is_complete(way, daemon_environ):
 
 
 @ways
-async def test_a_pipe_that_says_nothing_or_half_of_it_is_given_up(way, daemon_environ):
+async def test_p02_a_pipe_that_says_nothing_or_half_of_it_is_given_up(way, daemon_environ):
     # Nothing of the agent matters here but its empty answer.
     chosen = list({agent.empty(prompt_event(agent)[0]): agent for agent in PRINTING}.values())
     for data in (b"", b'{"session_id": "s1", "prom'):
@@ -261,7 +261,7 @@ async def test_a_pipe_that_says_nothing_or_half_of_it_is_given_up(way, daemon_en
 
 
 @agents
-async def test_the_search_for_a_key_shares_the_budget_of_the_prompt(agent, isolated_environment):
+async def test_p04_the_search_for_a_key_shares_the_budget_of_the_prompt(agent, isolated_environment):
     # No key is set, so one has to be asked for; every route answers after a minute.
     event, payload = prompt_event(agent)
     read = agent.read(event, payload, session_id="s")
