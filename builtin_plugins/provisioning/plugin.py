@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from builtin_plugins.provisioning.connection import Connection
 from builtin_plugins.provisioning.settings import ProvisioningSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
+from cognee_hooks.errors import ServerFailure, UsageError
 from cognee_hooks.events import ServerStateChanged
-from cognee_hooks.results import CheckResult, Identity
+from cognee_hooks.results import WARNING_SIGN, CheckResult, Command, Failure, Identity
 
 if TYPE_CHECKING:
     from builtin_plugins.provisioning.account import AgentAccount
@@ -20,6 +22,7 @@ class ProvisioningPlugin:
         self._context = context
         self._settings = context.settings(ProvisioningSettings)
         self._made: AgentAccount | None = None
+        self._connection = Connection(context)
         self._due = False
         self._at_work = False
 
@@ -36,9 +39,30 @@ class ProvisioningPlugin:
             self._begin()
 
     @hookimpl
+    def cognee_dataset_changed(self) -> None:
+        """Say under which id the conversation goes on."""
+        if self._settings.register and self._connection.is_open:
+            self._context.spawn(self._connection.open())
+
+    @hookimpl(trylast=True)
+    async def cognee_session_end(self, deadline: Deadline) -> None:
+        """Say that the agent has ended, when all that it had to send is sent."""
+        await self._connection.close(deadline)
+
+    @hookimpl
     async def cognee_resolve_identity(self, url: str, deadline: Deadline) -> Identity | None:
         """Speak as the agent's own account, where there is one that may be used."""
         return await self._account.resolve(url, deadline)
+
+    @hookimpl
+    def cognee_register_commands(self) -> Command:
+        """Let people see and give rights on datasets."""
+        return Command(
+            name="access",
+            help="Show rights on datasets, or share one: [grant|revoke <dataset> <account id>] "
+            "[--read] [--write] [--yes]",
+            run=self._access,
+        )
 
     @hookimpl
     async def cognee_doctor_checks(self, deadline: Deadline) -> list[CheckResult]:
@@ -48,6 +72,21 @@ class ProvisioningPlugin:
         return await rows(self._account, self._settings, deadline)
 
     # -- inside ----------------------------------------------------------------------------------
+
+    async def _access(self, text: str) -> str:
+        """Return the answer; what goes wrong is one, too."""
+        from builtin_plugins.provisioning.access import Access
+
+        try:
+            return await Access(self._context, self._account).command(text)
+        except UsageError as error:
+            return Failure(f"{WARNING_SIGN} {error}")
+        except ServerFailure as failure:
+            self._context.services.health.note(failure)
+            return Failure(
+                f"{WARNING_SIGN} The server could not be asked ({failure.kind.value}); nothing has "
+                "changed. `cognee-hooks doctor` says how it is."
+            )
 
     def _begin(self) -> None:
         if self._due and not self._at_work and self._context.services.health.state == "ok":
@@ -61,6 +100,8 @@ class ProvisioningPlugin:
         try:
             known = await Provisioner(self._context, self._settings, self._account).run()
             self._due = not known
+            if self._settings.register:
+                await self._connection.open()
         finally:
             self._at_work = False
 

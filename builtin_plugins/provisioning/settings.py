@@ -47,3 +47,8 @@ class ProvisioningSettings:
         env="COGNEE_SHARED_AGENT_MEMORY",
         help="Share the owner's datasets with the agent's account; false has it leave them.",
     )
+    register: bool = option(
+        default=True,
+        env="COGNEE_AGENT_REGISTRATION",
+        help="Tell the server which agent a session belongs to, for as long as it lasts.",
+    )

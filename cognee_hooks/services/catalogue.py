@@ -56,8 +56,10 @@ class Catalogue:
         if canonical_uuid(dataset):
             return next(iter(self.find(dataset)), None)
         name = safe_dataset_name(dataset)
-        if name in self.shared:
-            return next(iter(self.find(self.shared[name])), None)
+        if self.shared:
+            # Whatever the account has of its own, names lead to what it shares.
+            led = self.shared.get(name)
+            return next(iter(self.find(led)), None) if led else None
         owned = [row for row in self.find(name) if self.owns(row)]
         return next(iter(owned), None)
 
@@ -67,8 +69,8 @@ class Catalogue:
 
     def address_of(self, row: Dataset) -> str:
         """Return what leads to a dataset: its name, or its UUID where the name does not."""
-        if row.name in self.shared and self.led_to_by(row.name) is row:
-            return row.name
+        if self.shared:
+            return row.name if self.led_to_by(row.name) is row else canonical_uuid(row.id)
         alike = [each for each in self.find(row.name) if self.owns(each)]
         sound = bool(row.name) and safe_dataset_name(row.name) == row.name
         by_name = sound and not canonical_uuid(row.name) and alike == [row]

@@ -10,6 +10,7 @@ import pytest
 
 from cognee_hooks import hookspecs
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.identity import Credentials
 from cognee_hooks.results import Identity
 from cognee_hooks.services.keys import Key
@@ -106,3 +107,77 @@ async def test_a_plugin_that_hangs_leaves_time_for_the_request():
     deadline = Deadline.after(2.0)
     assert await keys.key(deadline) == OWN
     assert deadline.remaining() > 0.05
+
+
+# -- names of datasets
+
+
+UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+
+class Datasets:
+    """Leads every name to one dataset, or fails as a test says."""
+
+    def __init__(self, answer: Any = UUID) -> None:
+        self.known = {"notes": UUID}
+        self.shared = (UUID,)
+        self.answer = answer
+        self.asked: list[tuple[str, bool]] = []
+
+    async def lead(self, name: str, deadline: Deadline, *, write: bool) -> Any:
+        self.asked.append((name, write))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def shared(answer: Any = UUID) -> tuple[Credentials, Datasets]:
+    datasets = Datasets(answer)
+    identity = Identity(api_key="k", source="vault", datasets=datasets)
+    return credentials(a=resolves([identity], []))[0], datasets
+
+
+async def test_a_name_leads_where_the_plugin_that_chose_the_account_says():
+    keys, datasets = shared()
+    assert await keys.address("notes", Deadline.after(PATIENCE), write=True) == UUID
+    assert datasets.asked == [("notes", True)]
+    assert keys.shared_names == {"notes": UUID}
+    assert keys.shared_ids == (UUID,)
+
+
+async def test_without_sharing_a_name_leads_to_itself():
+    keys, _ = credentials(a=resolves([Identity(api_key="k", source="vault")], []))
+    assert await keys.address("notes", Deadline.after(PATIENCE), write=True) == ""
+    assert keys.shared_names == {}
+    assert keys.shared_ids == ()
+
+
+async def test_a_dataset_that_is_only_read_need_not_be_there():
+    keys, _ = shared("")
+    assert await keys.address("notes", Deadline.after(PATIENCE), write=False) == ""
+
+
+@pytest.mark.parametrize("answer", ["", "no uuid", 7, ValueError("secret")])
+async def test_w5_nothing_is_written_by_name_where_the_plugin_does_not_know(answer):
+    keys, _ = shared(answer)
+    with pytest.raises(ServerFailure) as failed:
+        await keys.address("notes", Deadline.after(PATIENCE), write=True)
+    assert failed.value.kind is FailureKind.UNAVAILABLE
+    assert not failed.value.sent
+    assert "secret" not in str(failed.value)
+
+
+async def test_a_failure_of_the_server_is_passed_on():
+    keys, _ = shared(ServerFailure(FailureKind.TIMED_OUT))
+    with pytest.raises(ServerFailure, match="timed_out"):
+        await keys.address("notes", Deadline.after(PATIENCE), write=False)
+
+
+async def test_a_plugin_that_has_another_answer_is_asked_anew():
+    asked: list[str] = []
+    answers = [None, Identity(api_key="k", source="vault")]
+    keys, _ = credentials(a=resolves(answers, asked))
+    assert await keys.key(Deadline.after(PATIENCE)) == OWN
+    keys.reconsider()
+    assert await keys.key(Deadline.after(PATIENCE)) == Key("k", "vault")
+    assert len(asked) == 2

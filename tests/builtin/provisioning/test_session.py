@@ -97,6 +97,8 @@ async def test_the_agent_never_waits_for_a_server_that_does_not_answer(agent, sh
     await pi.host.start()
     await pi.host.session_start(SessionStart(session_id="pi_s1", agent="pi"))
     assert not started.expired
+    await until(lambda: pi.host.services.health.state == "offline")
+    assert await pi.host.background.settle(Deadline.after(SOON))
 
 
 async def test_no_key_is_in_any_log_notice_row_or_file_but_its_own(agent, sharing, caplog):
@@ -113,3 +115,40 @@ async def test_no_key_is_in_any_log_notice_row_or_file_but_its_own(agent, sharin
                 shown.append(path.read_bytes().decode(errors="replace"))
         assert not [each for each in shown if any(key in each for key in secrets)]
         assert (pi.host.paths.state_dir / "agent-key.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_blocked_it_leaves_the_cores_keys_at_work(agent, sharing):
+    await agent().start()
+    sharing.seen.clear()
+    for blocked in ("provisioning", "provisioning,sync", "provisioning,bridge"):
+        pi = agent(f"pi_{len(blocked)}", COGNEE_HOOKS_DISABLE=blocked)
+        assert pi.plugin is None
+        await pi.start()
+        assert await pi.who() == sharing.owner.id
+    assert sharing.changes() == []
+
+
+async def test_doctor_says_whose_memory_it_is_and_what_the_server_offers(agent, sharing):
+    async def rows(pi):
+        found = await pi.plugin.cognee_doctor_checks(Deadline.after(SOON))
+        return {each.name: each.detail for each in found}
+
+    pi = agent()
+    assert await rows(pi) == {
+        "agent memory": "principal (no agent identity)",
+        "provisioning": "supported (create_only advertised)",
+    }
+    await pi.start()
+    assert (await rows(pi))["agent memory"] == "shared (role: cognee-agent)"
+    off = agent("pi_s2", COGNEE_PLUGIN_IDENTITY="false")
+    assert (await rows(off))["provisioning"] == "disabled (COGNEE_PLUGIN_IDENTITY=false)"
+    sharing.create_only = False
+    assert (await rows(pi))["provisioning"] == "server does not support provisioning"
+    sharing.refusals["GET", "/openapi.json"] = (404, {"detail": "Not Found"})
+    assert (await rows(pi))["provisioning"] == "server does not support provisioning"
+    sharing.refusals["GET", "/openapi.json"] = (503, {"detail": "busy"})
+    assert (await rows(pi))["provisioning"] == "not probed (server unreachable)"
+    away = agent("pi_s3", COGNEE_BASE_URL="http://127.0.0.1:9")
+    assert (await rows(away))["provisioning"] == "not probed (server unreachable)"
+    pi.account.keys.block(sharing.agents["pi"].key)
+    assert "was rejected by the server" in (await rows(agent("pi_s4")))["agent account"]

@@ -49,3 +49,13 @@ def test_a_name_leads_to_a_dataset_of_our_own_only():
 def test_w5_and_w14_what_leads_to_a_dataset_is_its_name_or_its_id(rows, address):
     known = catalogue(*rows)
     assert known.address_of(known.rows[0]) == address
+
+
+def test_w5_a_name_that_an_account_shares_leads_to_its_owners_dataset():
+    rows = (Dataset(A, "notes", THEM), Dataset(B, "notes", ME), Dataset(C, "", THEM))
+    known = Catalogue(rows, ME, {"notes": A, "gone": "3" + A[1:]})
+    assert known.led_to_by("notes").id == A
+    assert known.led_to_by("gone") is None
+    assert known.led_to_by("else") is None
+    assert known.led_to_by(C).id == C
+    assert [known.address_of(row) for row in rows] == ["notes", B, C]
