@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
-from cognee_hooks import hookimpl
+from cognee_hooks import Deadline, hookimpl
 from cognee_hooks.host import Host
 from cognee_hooks.results import NESTED, AdditionalContext
-from cognee_hooks.sdk.claude_agent import EVENTS, with_memory
+from cognee_hooks.sdk import session
+from cognee_hooks.sdk.claude_agent import EVENTS, _sdk_tool, memory_server, with_memory
 from tests.support.command import payload
 from tests.support.scripted import ScriptedClient
 
@@ -115,3 +116,15 @@ async def test_a_fault_of_the_adapter_is_an_empty_answer(
     assert await call(host, "UserPromptSubmit", payload("UserPromptSubmit")) == {}
     [fault] = host.faults.rows("claude-agent-sdk")
     assert (fault.hook, fault.error_type) == ("UserPromptSubmit", "RuntimeError")
+
+
+async def test_the_model_s_tools_are_an_mcp_server_inside_the_program(host):
+    server = memory_server(host)
+    assert (server["type"], server["name"]) == ("sdk", "cognee")
+    tools = {tool.name: tool for tool in map(_sdk_tool, session.tools(host))}
+    assert {"cognee_remember", "cognee_recall"} <= set(tools)
+    await host.start()
+    answer = await tools["cognee_recall"].handler({})
+    assert answer["is_error"]
+    assert "say what to search for" in answer["content"][0]["text"]
+    await host.close(Deadline.after(1))

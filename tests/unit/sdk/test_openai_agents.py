@@ -342,3 +342,18 @@ def test_the_programs_run_config_is_left_as_it_is(isolated_environment: Path) ->
     made = CogneeMemory(host).run_config_with(own)
     assert own.call_model_input_filter is None
     assert (made.workflow_name, made.trace_metadata) == ("mine", {"key": "value"})
+
+
+async def test_the_model_may_use_the_memory_by_itself(host: Host) -> None:
+    memory = CogneeMemory(host)
+    names = [tool.name for tool in memory.tools]
+    assert {"cognee_remember", "cognee_recall", "cognee_forget"} <= set(names)
+    asking = function_call("cognee_recall", {}, call_id="call_1")
+    model = scripted(asking, assistant_message("nothing"))
+    agent = Agent(name="a", model=model, tools=[add, *memory.tools])
+    result = await run(host, agent, "what is known?", memory)
+    assert result.final_output == "nothing"
+    [output] = [
+        item for item in model.calls[-1].input if item.get("type") == "function_call_output"
+    ]
+    assert "say what to search for" in str(output["output"])

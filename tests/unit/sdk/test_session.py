@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks import Deadline, hookimpl
-from cognee_hooks.errors import FailureKind
+from cognee_hooks.errors import FailureKind, UsageError
 from cognee_hooks.events import Stop, UserPromptSubmit
 from cognee_hooks.host import Host
-from cognee_hooks.sdk.session import contained, contained_call, running, tell
+from cognee_hooks.results import Failure, Tool
+from cognee_hooks.sdk.session import contained, contained_call, running, tell, tools
 from tests.support.plugins import HANG
 from tests.support.scripted import ENTRY, ScriptedClient, fails
 from tests.support.waiting import PATIENCE, turns, until
@@ -202,3 +203,50 @@ def test_notices_are_logged_once(isolated_environment, caplog):
         tell(host)
         tell(host)
     assert [record.getMessage() for record in caplog.records] == ["Something to know, 100 %."]
+
+
+class Tools:
+    """A tool that answers, refuses, or takes for ever."""
+
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def cognee_register_tools(self):
+        async def run(arguments):
+            match arguments.get("do"):
+                case "refuse":
+                    raise UsageError("say more")
+                case "hang":
+                    await asyncio.sleep(HANG)
+            return f"{arguments['word']} is blue"
+
+        return Tool(name="cognee_look", description="Look.", parameters=SCHEMA, run=run)
+
+
+SCHEMA = {"type": "object", "properties": {"word": {"type": "string"}}}
+
+
+async def test_the_tools_of_the_plugins_are_callables_with_schemas(isolated_environment):
+    host = make_host(isolated_environment, ScriptedClient(), tools=Tools)
+    async with running(host):
+        found = {tool.name: tool for tool in tools(host)}
+        assert {"cognee_look", "cognee_remember", "cognee_recall"} <= set(found)
+        look = found["cognee_look"]
+        assert (look.description, look.parameters) == ("Look.", SCHEMA)
+        assert await look(word="sky") == "sky is blue"
+        assert await look.call({"word": "sea"}) == "sea is blue"
+
+
+async def test_a_tool_that_fails_says_so_and_raises_nothing(isolated_environment):
+    host = make_host(isolated_environment, ScriptedClient(), tools=Tools)
+    async with running(host):
+        [look] = [tool for tool in tools(host, seconds=0.05) if tool.name == "cognee_look"]
+        for arguments, told in [
+            ({"do": "refuse"}, "say more"),
+            ({"do": "hang"}, "was given up"),
+            ({}, "KeyError"),
+        ]:
+            answer = await look.call(arguments)
+            assert isinstance(answer, Failure)
+            assert told in answer
