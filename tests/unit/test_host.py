@@ -112,6 +112,7 @@ async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
     seen["status"] = re.sub(r" · \d+ awaiting replay", "", await host.status_line())
     key = await host.credentials.key(Deadline.after(BUDGET))
     seen["key"] = key.value if key else ""
+    await host.dispatcher.call("cognee_status_rows", deadline=Deadline.after(BUDGET))
     rows = await examine(host, Deadline.after(BUDGET))
     seen["checks"] = [row.name for row in rows if row.name in {"recall", "capture", "redaction"}]
     await host.session_end(SessionEnd(**SESSION), Deadline.after(BUDGET * 4))
@@ -469,6 +470,7 @@ async def test_the_ledger_says_what_became_of_everything(make, client):
     assert totals == {
         Act.CAPTURED: STORED,
         Act.DELIVERED: STORED,
+        Act.RECALLED: 1,
         Act.INJECTED: 1,
         Act.COMPACTED: 1,
     }
