@@ -22,6 +22,8 @@ from cognee_hooks.services.git import Git
 from cognee_hooks.services.names import safe_dataset_name
 
 LONGEST_WAIT = 3600.0
+OTHERS_SECONDS = 10.0
+"""Longest wait for another session that submits the same repository."""
 _GIT_SECONDS = 5.0
 
 
@@ -131,9 +133,11 @@ class Commands:
             if not repository.remote and self._keeper.is_home(repository.spec):
                 return "⚠ This is your home folder, or holds it. Name the folder of a repository."
             files = await self._count(repository)
-            done = await self._indexer.submit(
-                repository, dataset=order.dataset, vectors=order.vectors
-            )
+            # One that works on for longer than this is not waited for: the person wants it now.
+            async with self._indexer.alone(repository, OTHERS_SECONDS):
+                done = await self._indexer.submit(
+                    repository, dataset=order.dataset, vectors=order.vectors
+                )
         except UsageError as error:
             return f"⚠ {error}"
         except RedactionFailed:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ UNSEEN_SECONDS = 600.0
 FOLLOW_SECONDS = 3600.0
 UNSEEN = "the server shows no sign of the run; it may not see this folder"
 _CLOCK_SLACK = 1.0
+_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,30 @@ class Indexer:
             return ""
         limit = Deadline.after(FINGERPRINT_SECONDS, self._context.clock)
         return await fingerprint(self._git, Path(repository.spec), limit)
+
+    @asynccontextmanager
+    async def alone(self, repository: Repository, seconds: float = 0.0) -> AsyncIterator[bool]:
+        """Keep other processes and sessions from submitting a repository as well.
+
+        Args:
+            repository: Which.
+            seconds: Longest wait for another one that does.
+
+        Yields:
+            Whether nobody else does.
+        """
+        lock, limit = self._records.lock(repository), self._limit(seconds)
+        try:
+            alone = lock.try_acquire()
+            while not alone and limit.remaining() > _POLL_SECONDS:
+                await asyncio.sleep(_POLL_SECONDS)
+                alone = lock.try_acquire()
+        except OSError:
+            alone = False
+        try:
+            yield alone
+        finally:
+            lock.release()
 
     async def submit(
         self, repository: Repository, *, dataset: str = "", vectors: bool = False

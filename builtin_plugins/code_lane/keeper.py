@@ -108,22 +108,14 @@ class Keeper:
         return why_not(await asyncio.to_thread(measure, root, most), most)
 
     async def _submit(self, repository: Repository, known: Record | None) -> None:
-        async with self._at_work:
-            lock = self._records.lock(repository)
-            try:
-                if not lock.try_acquire():
-                    return
-            except OSError:
+        async with self._at_work, self._indexer.alone(repository) as alone:
+            current = self._records.read(repository)
+            faster = current is not None and (
+                known is None or current.last_index_at > known.last_index_at
+            )
+            if faster or not alone:  # another process was faster, or is at it
                 return
-            try:
-                current = self._records.read(repository)
-                if current is not None and (
-                    known is None or current.last_index_at > known.last_index_at
-                ):
-                    return  # another process was faster
-                submitted = await self._try(repository, known)
-            finally:
-                lock.release()
+            submitted = await self._try(repository, known)
         if submitted is not None:
             self._context.spawn(self._indexer.follow(submitted), lasting=True)
 

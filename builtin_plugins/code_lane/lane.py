@@ -70,14 +70,20 @@ class CodeLane:
         return choose(list(dict.fromkeys(lines)), self._max_chars)
 
     async def warm_up(self, cwd: str) -> None:
-        """Have the server open the graph, which takes it seconds the first time."""
+        """Have the server open the graph, which takes it seconds the first time.
+
+        Where it turns out to be gone, as at a server that was set up anew or with the key of
+        another account, its record goes too.
+        """
         record = self._records.around(cwd)
         if record is None or not record.last_index_at or record.pending:
             return
         deadline = Deadline.after(WARM_UP_SECONDS, self._context.clock)
         try:
             await self._ask({"name": WARM_UP_NAME}, WARM_UP_NAME, record, deadline)
-        except (ServerFailure, RedactionFailed):
+        except ServerFailure as failure:
+            self._records.lost(record, failure)
+        except RedactionFailed:
             return
 
     async def _look_up(

@@ -187,7 +187,10 @@ class CodeLanePlugin:
         if health.state == "ok" and self._due:
             self._due = False
             await self._keeper.start(self._cwd)
+            known = self._records.around(self._cwd)
             await self._lane.warm_up(self._cwd)
+            if known is not None and self._records.around(self._cwd) is None:
+                await self._keeper.start(self._cwd)
 
     async def _after_quiet(self, turn: int) -> None:
         await asyncio.sleep(QUIET_SECONDS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.code_lane import indexer, plugin, record, texts
+from builtin_plugins.code_lane import commands, indexer, plugin, record, texts
 from builtin_plugins.code_lane.commands import IndexOrder, index_order
 from builtin_plugins.code_lane.indexer import Indexer
 from builtin_plugins.code_lane.repository import Repository
@@ -16,6 +16,7 @@ from cognee_hooks.results import Act, CheckStatus
 from cognee_hooks.services.answers import EMBEDDED
 from tests.support.code_session import DATASETS, REMEMBER, RUNS, UUID
 from tests.support.repositories import git, make_repository
+from tests.support.scripted import RECALL
 from tests.support.waiting import until
 
 K = FailureKind
@@ -151,6 +152,35 @@ async def test_an_embedded_server_is_not_asked_to_index(session):
     await decided(made)
     assert "has no code graph" in await made.index()
     assert made.client.submitted == []
+
+
+@pytest.mark.parametrize("kind", [K.NO_MEMORY, K.FORBIDDEN], ids=["set up anew", "other account"])
+async def test_w16_and_w33_what_the_server_no_longer_has_is_indexed_again(session, kind):
+    made = await session()
+    await made.index("--wait 5")
+    made.fails(RECALL, kind)
+    await made.begin()
+    await until(lambda: len(made.client.submitted) == 2, "the second index")
+
+
+async def test_a_person_waits_for_another_session_that_submits_the_same(session, repository):
+    made = await session()
+    lock = made.records.lock(known_as(repository))
+    assert lock.try_acquire()
+    ordered = asyncio.create_task(made.index())
+    await asyncio.sleep(0.3)
+    assert made.client.submitted == []
+    lock.release()
+    assert "Submitted" in await ordered
+
+
+async def test_a_person_waits_no_longer_than_that(session, repository, monkeypatch):
+    monkeypatch.setattr(commands, "OTHERS_SECONDS", 0.1)
+    made = await session()
+    lock = made.records.lock(known_as(repository))
+    assert lock.try_acquire()
+    assert "Submitted" in await made.index()
+    assert lock.held
 
 
 async def test_another_process_that_submits_it_is_not_joined(session, repository):
