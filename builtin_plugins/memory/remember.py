@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from builtin_plugins.memory import texts
-from builtin_plugins.memory.files import TextFile, read_file
+from builtin_plugins.memory.files import MAX_BYTES, TextFile, read_file
 from builtin_plugins.memory.follow import ENDED, Fate, Listed, follow
 from builtin_plugins.memory.origins import Origins
 from builtin_plugins.memory.targets import LIST_SECONDS, Target, catalogue_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.denied import DeniedPaths
-from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
 from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.pipelines import COGNIFY_PIPELINE
@@ -75,9 +75,15 @@ class Remembering:
         """Remember a text and say so.
 
         Raises:
+            UsageError: It is too long.
             RedactionFailed: Nothing was sent.
             ServerFailure: It was not taken on, or may not have been.
         """
+        size = len(content.encode(errors="replace"))
+        if size > MAX_BYTES:
+            raise UsageError(
+                f"text too long ({size} bytes; limit {MAX_BYTES}): remember a summary instead"
+            )
         redacted = await self._context.redact(content)
         # By its name the server tells whether it has the text, and so can we.
         digest = hashlib.sha256(redacted.value.encode()).hexdigest()[:16]

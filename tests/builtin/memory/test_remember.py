@@ -239,6 +239,13 @@ async def test_vector_86_an_equal_copy_means_that_nothing_is_sent(scripted, clie
     assert client.bodies(UPDATE) == client.bodies(REMEMBER) == []
 
 
+async def test_a_text_may_be_as_long_as_a_file(scripted, client):
+    told = await scripted.tool("remember", content="é" * 100_001)
+    assert "text too long (200002 bytes; limit 200000)" in told
+    assert client.bodies(REMEMBER) == []
+    assert (await scripted.tool("remember", content="a b " * 50_000)).startswith("Sent to")
+
+
 async def test_what_leaves_is_in_the_ledger_by_size(scripted, client, notes):
     await scripted.tool("remember", content="Tabs.")
     await scripted.tool("remember", file="notes.md")
