@@ -55,8 +55,9 @@ class Usage:
 
     def add(self, session: KnownSession, row: Row) -> None:
         """Count a row."""
-        self.counts[row.act] += row.count
-        self.kinds[row.act, one_line(row.what)] += row.count
+        count = max(0, row.count)  # anything may stand in a file
+        self.counts[row.act] += count
+        self.kinds[row.act, one_line(row.what)] += count
         self.sessions.add(session.session_id or session.stem)
         self.first = min(self.first or row.time, row.time)
         self.last = max(self.last, row.time)
