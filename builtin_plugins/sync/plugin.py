@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +39,9 @@ FINAL_SECONDS = 4.0
 MANUAL_SECONDS = 8.0
 """How long somebody who asked for a sync waits to hear how it ended."""
 HEALTH_SECONDS = 1.0
-LATE_SECONDS = 20.0
-"""How long what a session has kept may take to get to a server that is back."""
-LATE_POLL_SECONDS = 0.1
+LATE_SECONDS = 15.0
+"""How long a session that is over tries to be synced with a server that is back."""
+LATE_POLL_SECONDS, LATE_RETRY_SECONDS = 0.1, 2.0
 LIST_SECONDS = 5.0
 RETRY_SECONDS = 60.0
 """First wait after the server was busy with another session of the dataset; then twice as long."""
@@ -140,7 +141,7 @@ class SyncPlugin:
         self._target = Target(event.session_id, event.current)
         self._timer.disarm()
         if self._automatic and left.dataset == event.previous:
-            self._context.spawn(self._sync_left(left, Trigger.SWITCH))
+            self._context.spawn(self._sync_switched(left))
 
     @hookimpl(trylast=True)
     async def cognee_session_end(self, event: SessionEnd, deadline: Deadline) -> None:  # noqa: ARG002
@@ -294,25 +295,38 @@ class SyncPlugin:
 
     async def _sync_left(
         self, target: Target, trigger: Trigger, deadline: Deadline | None = None
-    ) -> None:
-        """Sync a session that does not go on; how its run ends is nobody's concern any more."""
+    ) -> bool:
+        """Sync a session that does not go on; how its run ends is nobody's concern any more.
+
+        Returns:
+            Whether the server was busy with another one.
+        """
         limit = (deadline or self._after(FINAL_SECONDS)).within(FINAL_SECONDS)
         record, stored = self._improver.record(target), self._improver.stored(target)
         held = self._hold(target)
         paused = held is not None and held.reason is Reason.NEEDS_USER
         if not target.session_id or paused or not record.since_last(stored):
-            return
+            return False
         # If it comes to nothing, a later session has to find this one.
         self._records.keep_alive(record)
-        if await self._healthy(limit.within(HEALTH_SECONDS)):
-            await self._improver.run(target, trigger, limit, to_follow=False)
+        if not await self._healthy(limit.within(HEALTH_SECONDS)):
+            return False
+        return (await self._improver.run(target, trigger, limit, to_follow=False)).try_again
+
+    async def _sync_switched(self, left: Target) -> None:
+        await self._sync_left(left, Trigger.SWITCH)
 
     async def _sync_late(self) -> None:
         """Sync a session that is over, once what it has kept for the server is there."""
         limit = self._after(LATE_SECONDS)
         while self._context.waiting and not limit.expired:  # noqa: ASYNC110 -- no event tells of it
             await asyncio.sleep(LATE_POLL_SECONDS)
-        await self._sync_left(self._target, Trigger.FINAL)
+        # Several that waited come at once, and the server takes one of a dataset after the other.
+        for pause in itertools.repeat(LATE_RETRY_SECONDS):
+            busy = await self._sync_left(self._target, Trigger.FINAL)
+            if not busy or limit.expired:
+                return
+            await asyncio.sleep(pause)
 
     async def _for_model(self, arguments: Mapping[str, Any]) -> str:
         given = arguments.get("dataset")

@@ -29,6 +29,8 @@ IDLE_SECONDS = 30 * 60.0
 """How long a session may be silent before it counts as ended; some ends are never told."""
 GRACE_SECONDS = 1.0
 """How long events of an agent that has ended may still be on their way."""
+LATE_SECONDS = 40.0
+"""How long a session that had to wait for its server may take to finish; nobody waits for it."""
 LEFT_SECONDS = 10.0
 """How long nothing may be heard of a conversation that an agent's helper has left."""
 UNKNOWN_SECONDS = 60.0
@@ -285,7 +287,7 @@ class Sessions:
     async def _sent(self, session: LiveSession) -> None:
         if session in self._lingering:
             self._lingering.remove(session)
-            await session.close(Deadline.after(GRACE_SECONDS, self._clock))
+            await session.close(Deadline.after(LATE_SECONDS, self._clock))
 
 
 def origin_of(agent: Agent, document: Mapping[str, Any]) -> Origin:

@@ -1,161 +1,272 @@
-"""A machine with a model and nothing else: starting an agent ends with a memory that works."""
+"""A machine with nothing on it: installing into an agent and starting it ends with a memory.
+
+The project is installed as a person does it, into an environment of its own. What differs from a
+person's machine is the port that is the default there, so that nothing of this machine is met.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import random
+import re
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-import cognee_hooks.host
 from builtin_plugins.bootstrap import state
 from builtin_plugins.bootstrap.plan import Places
 from builtin_plugins.bootstrap.state import Phase
 from builtin_plugins.bootstrap.version import PIN
-from cognee_hooks.core_settings import Mode
-from cognee_hooks.deadline import Deadline
-from cognee_hooks.events import SessionStart, UserPromptSubmit
-from cognee_hooks.host import Host
-from cognee_hooks.services.process import end, is_alive
+from tests.support import api, pi_agent, real_agents, real_cognee
+from tests.support.agent_process import scrubbed
+from tests.support.chat_wire import chat_model
+from tests.support.messages_endpoint import messages_endpoint
 from tests.support.model_endpoint import ModelEndpoint
-from tests.support.real_cognee import RealCognee, free_port, install
-from tests.support.waiting import until
+from tests.support.pi_driver import PiDriver
+from tests.support.real_agents import CLAUDE_CODE_VERSIONS, ClaudeCode
+from tests.support.scripted_model import ScriptedModel
+from tests.support.waiting import wait_until
 
+ROOT = Path(__file__).parents[2]
+PI = "1.6.0"
 FACT = "The invoice archive is kept in the granite bucket, never in the basalt one."
+QUESTION = "Where is the invoice archive kept?"
 BOOT_SECONDS = 900.0
+_DEFAULT = re.compile(r"http://localhost:8011")
+_OF_MODELS = ("LLM_", "EMBEDDING_", "HF_", "TIKTOKEN_", "TELEMETRY_", "COGNEE_SKIP_")
 
 # Before a test has a home of its own: what was downloaded once is not downloaded again, and the
 # way to the package index is the one of this machine.
+UV = [sys.executable, "-m", "uv"]
 UV_CACHE = subprocess.run(
-    [sys.executable, "-m", "uv", "cache", "dir"], capture_output=True, text=True, check=True
+    [*UV, "cache", "dir"], capture_output=True, text=True, check=True
 ).stdout.strip()
 WAY_OUT = {
     name: value
     for name, value in os.environ.items()
     if name.startswith(("UV_", "SSL_CERT_")) or name.upper().endswith("_PROXY")
-}
+} | {"UV_CACHE_DIR": UV_CACHE, "UV_PYTHON_DOWNLOADS": "never"}
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An environment with the project in it, and the port that is the default one there."""
+
+    folder: Path
+    port: int
 
 
 class Machine:
-    """A home folder, the port that stands for the default one, and agents' sessions."""
+    """A home folder, in which the project is installed and nothing else."""
 
-    def __init__(self, home: Path, environ: dict[str, str]) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.environ = environ
-        self.places = Places(home / ".cognee-plugin", self.port)
-        self._hosts: list[Host] = []
+    def __init__(self, home: Path, installation: Installation) -> None:
+        self.home = home
+        self.project = home / "project"
+        self.project.mkdir()
+        self.places = Places(home / ".cognee-plugin", installation.port)
+        # A busy machine may be slow to recall; how slow is not the subject here.
+        self.environment = {**WAY_OUT, "COGNEE_RECALL_TIMEOUT_MS": "9000"}
+        self._url = f"http://127.0.0.1:{installation.port}"
+        self._program = installation.folder / "bin" / "cognee-hooks"
 
     @property
     def record(self) -> state.Record:
         return state.read(self.places.state)
 
-    async def session(self, name: str) -> Host:
-        host = Host("claude-code", environ=self.environ, session_id=f"claude_{name}")
-        self._hosts.append(host)
-        await host.start()
-        await host.session_start(SessionStart(session_id=host.session.session_id, source="startup"))
-        return host
+    def set(self, settings: Mapping[str, str]) -> None:
+        """Write what a person writes into the one file of settings."""
+        file = self.home / ".cognee" / ".env"
+        file.parent.mkdir()
+        file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        file.chmod(0o600)
 
-    async def close(self) -> None:
-        for host in self._hosts:
-            await host.close(Deadline.after(2))
-        # The worker first: it may be about to start a server.
-        for find in (lambda: self.record.worker, lambda: self.record.server):
-            process = find()
-            await end(process.pid, process.started, Deadline.after(15), Deadline.after(20))
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the installed command as the person would."""
+        return subprocess.run(
+            [self._program, *arguments],
+            cwd=self.project,
+            env=scrubbed(self.home, self.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def row(self, name: str) -> dict[str, Any]:
+        """A row of what doctor says."""
+        rows = json.loads(self.run("doctor", "--json").stdout)
+        return next(each for each in rows if each["name"] == name)
+
+    def serves(self) -> bool:
+        """Whether the server is there; fails where its start has failed."""
+        assert self.record.phase is not Phase.FAILED, self.record.detail
+        try:
+            return httpx.get(f"{self._url}/health", timeout=5).status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    def remembers(self) -> bool:
+        """Whether the server finds the fact; asked apart from agents, who bring more to keep."""
+        keys = self.places.shared / "api_key.json"
+        if not keys.exists():
+            return False
+        headers = {"X-Api-Key": json.loads(keys.read_text())["api_key"]}
+        with httpx.Client(base_url=self._url, headers=headers, timeout=30) as client:
+            return FACT in api.recall(client, QUESTION, "agent_sessions").text
+
+    def close(self) -> None:
+        """End all that was started."""
+        self.run("down")
+        self.run("daemon", "stop")
+        for process in (self.record.worker, self.record.server):
+            if process.alive:
+                os.kill(process.pid, signal.SIGKILL)
+
+
+def port_apart() -> int:
+    """A free port that the system gives to nobody by itself."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """The project in an environment of its own; what it needs is there before a home is taken."""
+    real_cognee.install(PIN)
+    pi_agent.install(PI)
+    real_agents.install("claude-code", CLAUDE_CODE_VERSIONS[0])
+    folder = tmp_path_factory.mktemp("installed") / "venv"
+    python = str(folder / "bin" / "python")
+    what = f"{ROOT}[bootstrap,embedded]"
+    for command in (
+        ["venv", "--python", sys.executable, str(folder)],
+        ["pip", "install", "--python", python, what],
+    ):
+        subprocess.run([*UV, "--quiet", *command], check=True, timeout=300)
+    made = Installation(folder, port_apart())
+    core = next(folder.glob("lib/python3*/site-packages/cognee_hooks/core_settings.py"))
+    text, count = _DEFAULT.subn(f"http://localhost:{made.port}", core.read_text())
+    assert count == 1
+    core.unlink()  # it may be a link into the cache
+    core.write_text(text)
+    return made
 
 
 @pytest.fixture
-async def machine(
-    isolated_environment: Path, model_endpoint: ModelEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Machine]:
-    home = isolated_environment
-    # Everything that makes a cognee server work without a network, as a person would set it.
-    environ = RealCognee(PIN, home, model_endpoint.url)._environment(install(PIN))
-    environ |= {**WAY_OUT, "UV_CACHE_DIR": UV_CACHE, "COGNEE_PLUGIN_PYTHON": sys.executable}
-    environ |= {"COGNEE_PRESENCE_REPROBE_DELAY": "0.1", "COGNEE_RECALL_TIMEOUT_MS": "9000"}
-    made = Machine(home, environ)
-    mode = Mode(backend="local", url=made.url, reason="no other server is set", explicit_url=False)
-    monkeypatch.setattr(cognee_hooks.host, "decide_mode", lambda *_: mode)
+def machine(isolated_environment: Path, installation: Installation) -> Iterator[Machine]:
+    made = Machine(isolated_environment, installation)
     try:
         yield made
     finally:
-        await made.close()
+        made.close()
 
 
-async def prompt(host: Host, text: str) -> str:
-    event = UserPromptSubmit(session_id=host.session.session_id, prompt=text)
-    return (await host.user_prompt_submit(event)).context
+@pytest.fixture
+def pi_model() -> Iterator[ScriptedModel]:
+    with chat_model() as model:
+        yield model
 
 
-async def remember(host: Host, url: str) -> None:
-    key = await host.credentials.key(Deadline.after(10))
-    assert key is not None
-    async with httpx.AsyncClient(timeout=120) as client:
-        answer = await client.post(
-            f"{url}/api/v1/remember",
-            headers={"X-Api-Key": key.value},
-            data={"datasetName": host.session.dataset, "run_in_background": "false"},
-            files={"data": ("facts.txt", FACT.encode(), "text/plain")},
-        )
-    assert answer.status_code == 200, answer.text
+@pytest.fixture
+def claude_model() -> Iterator[ScriptedModel]:
+    with messages_endpoint() as model:
+        yield model
 
 
-def healthy(host: Host) -> bool:
-    return host.services.health.state == "ok"
+@pytest.fixture
+def pi(machine: Machine, pi_model: ScriptedModel) -> PiDriver:
+    driver = PiDriver(PI, machine.home, pi_model.url, machine.environment)
+    assert machine.run("install", "pi", "--yes").returncode == 0
+    return driver
 
 
-def healthy_or_failed(machine: Machine, host: Host) -> bool:
-    assert machine.record.phase is not Phase.FAILED, machine.record.detail
-    return healthy(host)
+@pytest.fixture
+def claude(machine: Machine, claude_model: ScriptedModel) -> ClaudeCode:
+    program = real_agents.install("claude-code", CLAUDE_CODE_VERSIONS[0])
+    given = (machine.home, claude_model.url, machine.project, machine.environment)
+    driver = ClaudeCode(program, *given)
+    assert machine.run("install", "claude-code", "--yes").returncode == 0
+    return driver
+
+
+def recalls(agent: PiDriver | ClaudeCode, model: ScriptedModel) -> bool:
+    """Ask in a session of its own; tells whether the model was given the fact."""
+    agent.prompt(QUESTION)
+    return FACT in "\n".join(model.context_texts())
 
 
 @pytest.mark.real_cognee
 @pytest.mark.boots_servers
-async def test_a_session_ends_with_a_server_that_was_installed_and_remembers(machine: Machine):
-    first = await machine.session("first")
-    await until(lambda: machine.record.phase is Phase.INSTALLING, "installing", 120)
-    line: Any = await first.status_line()
-    assert line.startswith("◐ cognee: starting (local · agent_sessions)")
-    assert "offline" not in line
+def test_with_a_model_key_starting_an_agent_brings_server_and_memory(
+    machine: Machine,
+    model_endpoint: ModelEndpoint,
+    pi: PiDriver,
+    pi_model: ScriptedModel,
+    claude: ClaudeCode,
+    claude_model: ScriptedModel,
+):
+    # All that makes cognee work without a network, as a person would set their own model.
+    known = real_cognee.RealCognee(PIN, machine.home, model_endpoint.url)
+    settings = known._environment(real_cognee.install(PIN))
+    machine.set({name: settings[name] for name in settings if name.startswith(_OF_MODELS)})
 
-    await until(lambda: healthy_or_failed(machine, first), "a healthy server", BOOT_SECONDS)
-    assert first.services.health.version == PIN
-    assert (await first.status_line()).startswith("● cognee: local · agent_sessions")
+    pi.prompt(f"Remember this. {FACT} {{{{say: Noted.}}}}")
+    wait_until(lambda: machine.record.phase is Phase.INSTALLING, "installing", 120)
+    row = machine.row("local runtime")
+    assert (row["status"], "installing cognee" in row["detail"]) == ("info", True)
+    wait_until(machine.serves, "a server", BOOT_SECONDS)
+    wait_until(lambda: machine.record.phase is Phase.READY, "the record of it")
+    assert machine.record.version == PIN
     server = machine.record.server
     assert server.alive
     assert "Uvicorn running" in machine.places.console.read_text()
 
-    await remember(first, machine.url)
-    assert FACT in await prompt(first, "Where is the invoice archive kept?")
-
-    # Another session takes the server that is there.
-    second = await machine.session("second")
-    await until(lambda: healthy(second), "the same server")
+    # What was said before there was a server is memory, for the other agent as well.
+    wait_until(machine.remembers, "what the first session brought", 120)
+    assert recalls(pi, pi_model)
+    assert recalls(claude, claude_model)
     assert machine.record.server == server
 
     # One that dies is noticed, and started again.
     os.kill(server.pid, signal.SIGKILL)
-    await until(lambda: not is_alive(server.pid), "its end")
-    await prompt(first, "Where is the invoice archive kept now?")
-    await until(lambda: machine.record.server.pid not in {0, server.pid}, "another server", 300)
-    await until(lambda: healthy(first), "its health", 300)
-    assert FACT in await prompt(first, "In which bucket is the invoice archive?")
+    wait_until(lambda: not server.alive, "its end")
+    pi.prompt("Is anybody there?")
+    wait_until(lambda: machine.record.server.pid not in {0, server.pid}, "another server", 300)
+    wait_until(machine.serves, "its health", 300)
+    wait_until(machine.remembers, "its memory", 120)
 
-    # Put down by hand it stays down, and its data stays.
+    # Put down by hand it stays down.
     again = machine.record.server
-    said = await first.registered.commands["down"].run("")
-    assert said.startswith("The server is stopped.")
+    assert machine.run("down").stdout.startswith("The server is stopped.")
     assert not again.alive
-    await prompt(first, "Where is the invoice archive now?")
-    third = await machine.session("third")
-    await until(lambda: third.services.health.state == "offline", "the outage")
+    pi.prompt("And now?")
     assert machine.record.phase is Phase.STOPPED
     assert not machine.record.worker.alive
+
+
+@pytest.mark.boots_servers
+def test_with_one_setting_the_small_server_comes_by_itself(
+    machine: Machine, claude: ClaudeCode, claude_model: ScriptedModel
+):
+    machine.set({"COGNEE_LOCAL_SERVER": "embedded"})
+    claude.prompt(f"Remember this. {FACT} {{{{say: Noted.}}}}")
+    wait_until(machine.serves, "a server", 60)
+    wait_until(machine.remembers, "what the first session brought", 60)
+    assert recalls(claude, claude_model)
+    assert machine.row("local runtime")["status"] == "ok"

@@ -17,6 +17,7 @@ from builtin_plugins.bootstrap.log import BootLog
 from builtin_plugins.bootstrap.pidfile import PidFile
 from builtin_plugins.bootstrap.plan import Plan
 from builtin_plugins.bootstrap.presence import READY, Presence, PresenceProbe, Verdict
+from builtin_plugins.bootstrap.secrets_out import Cleaner
 from builtin_plugins.bootstrap.settings import ServerKind
 from builtin_plugins.bootstrap.state import Phase, Process
 from cognee_hooks.deadline import Deadline
@@ -182,3 +183,53 @@ def test_the_log_is_put_aside_when_it_is_long_and_bounds_what_it_is_told(tmp_pat
     log.write("second")
     assert len((tmp_path / "b.log.1").read_bytes()) < 5000
     assert json.loads((tmp_path / "b.log").read_text())["event"] == "second"
+
+
+async def test_of_a_server_that_ends_the_line_with_the_error_is_shown(isolated_environment: Path):
+    said = "ERROR: [Errno 98] address already in use\nINFO: Application shutdown complete."
+    rig = Rig(isolated_environment, f"print({said!r}, flush=True)")
+    with pytest.raises(BootFailed, match=r"healthy \(ERROR: \[Errno 98\] address already in use\)"):
+        await rig.boot.run()
+
+
+async def test_a_secret_that_a_server_quotes_is_neither_kept_in_the_log_nor_shown(
+    isolated_environment: Path,
+):
+    value = "quoted" + "-by-the-model-4711"
+    rig = Rig(isolated_environment, f"print('Error: bad key {value}', flush=True)")
+    rig.boot._log.clean = Cleaner({"LLM_API_KEY": value})
+    with pytest.raises(BootFailed) as failure:
+        await rig.boot.run()
+    assert "bad key [redacted" in str(failure.value)
+    assert value not in rig.plan.places.log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "evidence", "told"),
+    [
+        (Verdict.BUSY, {"tcp": "listening"}, "port .* is held by something that is no healthy"),
+        (Verdict.BUSY, {"pid": "77"}, "process 77 lives and does not serve: wait for it, or end"),
+        (Verdict.UNKNOWN, {"tcp": "no_verdict"}, "it cannot be told whether something holds port"),
+    ],
+)
+async def test_a_refusal_says_what_is_there_and_what_to_do(
+    isolated_environment: Path, verdict: Verdict, evidence: dict[str, str], told: str
+):
+    rig = Rig(isolated_environment)
+
+    async def look(*, confirm: bool) -> Presence:
+        return Presence(verdict, evidence)
+
+    rig.boot._probe.look = look  # type: ignore[method-assign,assignment]
+    with pytest.raises(BootFailed, match=told):
+        await rig.boot.run()
+
+
+async def test_what_a_server_is_started_with_holds_no_login_of_a_package_index(
+    isolated_environment: Path,
+):
+    rig = Rig(isolated_environment, "import os; print('Error', sorted(os.environ), flush=True)")
+    rig.boot._environ = {"PATH": os.defpath, "UV_INDEX_URL": "u", "LLM_MODEL": "m"}
+    with pytest.raises(BootFailed, match="LLM_MODEL") as failure:
+        await rig.boot.run()
+    assert "UV_INDEX_URL" not in str(failure.value)

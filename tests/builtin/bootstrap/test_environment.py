@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.bootstrap.environment import server_environment
+from builtin_plugins.bootstrap.environment import server_environment, without_installers
+from builtin_plugins.bootstrap.secrets_out import Cleaner
+from cognee_hooks.settings import Settings
 
 HOME = Path("/home/dev")
 
@@ -16,10 +18,12 @@ def made(
     return server_environment(environ or {}, file or {}, home=HOME, **login)
 
 
-def test_v31_the_shell_wins_and_the_file_counts():
-    # What the file may not set at all is taken out where the file is read.
-    found = made({"X": "shell"}, {"X": "file", "CACHING": "false"})
+def test_v31_the_shell_wins_and_the_file_counts(tmp_path: Path):
+    file = tmp_path / ".env"
+    file.write_text("X=file\nPYTHONPATH=/p\nLD_PRELOAD=/l\nPATH=/q\nCACHING=false\n")
+    found = made({"X": "shell"}, Settings.load({}, env_file=file).env_values)
     assert (found["X"], found["CACHING"]) == ("shell", "false")
+    assert not {"PYTHONPATH", "LD_PRELOAD", "PATH"} & set(found)
 
 
 def test_v32_defaults_of_a_server_of_ours():
@@ -60,3 +64,17 @@ def test_what_is_the_agents_or_another_programs_is_not(name: str):
 
 def test_a_client_setting_in_the_shared_file_does_not_reach_the_server():
     assert "COGNEE_API_KEY" not in made({}, {"COGNEE_API_KEY": "k"})
+
+
+def test_what_only_installing_needs_does_not_reach_the_server():
+    environ = made({"UV_INDEX_URL": "https://me:pw@host", "PIP_INDEX_URL": "x", "LLM_MODEL": "m"})
+    assert set(environ) - set(without_installers(environ)) == {"UV_INDEX_URL", "PIP_INDEX_URL"}
+
+
+def test_secrets_of_the_environment_are_known_by_their_value():
+    value = "kept" + "-in-mind-4711"
+    clean = Cleaner({"LLM_API_KEY": value, "LLM_MODEL": "openai/gpt", "DB_PASSWORD": "short"})
+    assert clean(f"Incorrect API key provided: {value}.") == (
+        "Incorrect API key provided: [redacted:CREDENTIAL]."
+    )
+    assert clean("openai/gpt is short of breath") == "openai/gpt is short of breath"

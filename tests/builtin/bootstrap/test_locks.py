@@ -173,3 +173,38 @@ async def test_waiting_ends_at_the_deadline_and_with_the_lock(tmp_path: Path):
     await asyncio.sleep(0.03)
     holder.release()
     assert await waiting is Taken.HELD
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        held_by(os.getpid(), created_at=10**400),
+        held_by(os.getpid(), created_at=float("nan")),
+        held_by(os.getpid(), created_at=True),
+        held_by(10**30),
+        held_by(-1),
+        held_by("1"),
+        b"[]",
+        b"1" * 9000,
+        b"[" * 5000,
+        b"\xff\xfe",
+    ],
+)
+def test_a_file_that_others_filled_with_anything_holds_nobody_up(content: bytes):
+    assert is_stale(content, NOW, NOW - 10, 60.0)
+
+
+def test_a_link_to_nowhere_in_the_place_of_a_lock_is_taken_away(tmp_path: Path):
+    path = tmp_path / "a.lock"
+    path.symlink_to(path)
+    os.utime(path, (1, 1), follow_symlinks=False)
+    mine = lock(tmp_path)
+    assert mine.try_acquire()
+    assert mine.held
+    assert not path.is_symlink()
+
+
+def test_a_pipe_in_the_place_of_a_lock_holds_nobody_up(tmp_path: Path):
+    os.mkfifo(tmp_path / "a.lock")
+    os.utime(tmp_path / "a.lock", (1, 1))
+    assert lock(tmp_path).try_acquire()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -14,7 +15,10 @@ from typing import Any
 
 import pytest
 
+from builtin_plugins.bootstrap import __main__ as worker
+from builtin_plugins.bootstrap import commands, local_server
 from builtin_plugins.bootstrap.keeper import Keeper
+from builtin_plugins.bootstrap.local_server import LocalServer
 from builtin_plugins.bootstrap.plan import Places
 from builtin_plugins.bootstrap.state import Phase, Process, Record
 from cognee_hooks.deadline import Deadline
@@ -22,6 +26,7 @@ from cognee_hooks.doctor import examine
 from cognee_hooks.errors import UsageError
 from cognee_hooks.events import SessionStart
 from cognee_hooks.host import Host
+from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.process import start_time
 from cognee_hooks.status import render_status
 from tests.support.real_cognee import free_port
@@ -29,6 +34,7 @@ from tests.support.waiting import until
 
 EMBEDDED = {"COGNEE_LOCAL_SERVER": "embedded"}
 KEY = {"LLM_API_KEY": "any"}
+ME = Process(pid=os.getpid(), started=start_time(os.getpid()))
 
 
 def said(host: Host) -> str:
@@ -37,6 +43,11 @@ def said(host: Host) -> str:
 
 async def command(host: Host, name: str, argument: str = "") -> str:
     return await host.registered.commands[name].run(argument)
+
+
+def server_of(host: Host) -> LocalServer:
+    server: LocalServer = host.registry.manager.get_plugin("bootstrap")._server
+    return server
 
 
 async def offline(host: Host) -> None:
@@ -308,3 +319,211 @@ async def test_what_workers_print_does_not_add_up_without_end(machine, monkeypat
     log.unlink()
     log.symlink_to(log)
     server.launch()
+
+
+# -- when starting goes wrong --------------------------------------------------------------------
+
+
+async def test_a_worker_that_cannot_be_started_is_not_tried_without_end(
+    machine, monkeypatch: pytest.MonkeyPatch
+):
+    tries = 0
+
+    def launch(self: LocalServer) -> Process:
+        nonlocal tries
+        tries += 1
+        raise OSError(errno.ENOSPC, "No space left on device", "/home/x")
+
+    monkeypatch.setattr(LocalServer, "launch", launch)
+    host = await machine.started(**EMBEDDED)
+    await until(lambda: tries, "a try")
+    await asyncio.sleep(0.3)
+    assert tries == 1
+    text = said(host)
+    assert text.count("did not start: /home/x: No space left on device. It is tried again") == 1
+
+
+async def test_a_worker_that_ends_without_a_word_is_not_started_again_at_once(
+    machine, monkeypatch: pytest.MonkeyPatch
+):
+    launched: list[Process] = []
+
+    def launch(self: LocalServer) -> Process:
+        launched.append(Process(pid=os.getpid(), started="1"))
+        return launched[-1]
+
+    monkeypatch.setattr(local_server, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(LocalServer, "launch", launch)
+    host = await machine.started(**EMBEDDED)
+    await until(lambda: host.notices._waiting[1:], "a notice")
+    await asyncio.sleep(0.2)
+    assert len(launched) == 1
+    assert "it was killed, or cannot write to" in said(host)
+
+
+async def test_who_comes_second_follows_the_worker_that_has_just_begun(
+    machine, monkeypatch: pytest.MonkeyPatch
+):
+    def launch(self: LocalServer) -> Process:
+        return Process(pid=os.getpid(), started="1")  # one that found the lock taken
+
+    async def first() -> None:
+        await asyncio.sleep(0.02)
+        me = Process(pid=os.getpid(), started=start_time(os.getpid()))
+        machine.put(Record(phase=Phase.STARTING, worker=me, at=time.time()))
+        await asyncio.sleep(0.2)
+        machine.put(Record(phase=Phase.READY, server=me, at=time.time()))
+
+    monkeypatch.setattr(local_server, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(LocalServer, "launch", launch)
+    server = server_of(machine.host(**EMBEDDED))
+    phases: list[Phase] = []
+    record, _ = await asyncio.gather(server.bring_up(phases.append, Deadline.after(30)), first())
+    assert record.phase is Phase.READY
+    assert Phase.STARTING in phases
+
+
+async def test_a_clock_that_is_set_back_does_not_make_a_start_a_failure(
+    machine, monkeypatch: pytest.MonkeyPatch
+):
+    def launch(self: LocalServer) -> Process:
+        machine.put(Record(phase=Phase.READY, at=time.time() - 7200))
+        return Process(pid=os.getpid(), started="1")
+
+    monkeypatch.setattr(LocalServer, "launch", launch)
+    record = await server_of(machine.host(**EMBEDDED)).bring_up(print, Deadline.after(30))
+    assert record.phase is Phase.READY
+
+
+def test_a_worker_that_comes_after_the_person_stopped_the_server_does_nothing(machine):
+    machine.put(Record(phase=Phase.STOPPED, at=1.0))
+    plan = server_of(machine.host(**EMBEDDED)).plan
+    assert worker.main(plan.to_argument()) == 0
+    assert machine.record == Record(phase=Phase.STOPPED, at=1.0)
+    assert not machine.places.log.exists()
+
+
+async def test_down_says_so_before_the_server_is_gone(machine, monkeypatch: pytest.MonkeyPatch):
+    me = Process(pid=os.getpid(), started=start_time(os.getpid()))
+    machine.put(Record(phase=Phase.READY, server=me, at=time.time()))
+    seen: list[Record] = []
+
+    async def end(*_: Any) -> bool:
+        seen.append(machine.record)
+        lock = KernelLock(machine.places.worker_lock)
+        assert not lock.try_acquire()  # so no worker begins meanwhile
+        return len(seen) > 1
+
+    monkeypatch.setattr(commands, "end", end)
+    host = machine.host(**EMBEDDED)
+    with pytest.raises(UsageError, match="does not end"):
+        await command(host, "down")
+    assert (seen[0].phase, seen[0].server) == (Phase.STOPPED, me)
+    # What is still there can be stopped again.
+    assert (await command(host, "down")).startswith("The server is stopped.")
+    assert machine.record.server == Process()
+
+
+async def test_down_waits_for_the_first_word_of_a_worker_that_has_just_begun(
+    machine, monkeypatch: pytest.MonkeyPatch
+):
+    me = Process(pid=os.getpid(), started=start_time(os.getpid()))
+    lock = KernelLock(machine.places.worker_lock)
+    assert lock.try_acquire()
+    ended: list[int] = []
+
+    async def end(pid: int, *_: Any) -> bool:
+        ended.append(pid)
+        lock.release()
+        return True
+
+    monkeypatch.setattr(commands, "end", end)
+    stopping = asyncio.ensure_future(command(machine.host(**EMBEDDED), "down"))
+    await asyncio.sleep(0.15)
+    machine.put(Record(phase=Phase.CHECKING, worker=me, at=time.time()))
+    await stopping
+    assert ended == [me.pid]
+    assert machine.record.phase is Phase.STOPPED
+
+
+# -- what a person reads -------------------------------------------------------------------------
+
+
+@pytest.mark.boots_servers
+@pytest.mark.expects_faults  # recall, too, waits for a server that is none
+async def test_up_names_the_port_that_something_else_holds(machine):
+    with socket.socket() as hanging:
+        hanging.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        hanging.bind(("127.0.0.1", machine.places.port))
+        hanging.listen()
+        host = machine.host(**EMBEDDED)
+        with pytest.raises(UsageError, match=r"port \d+ is held by something .* end that program"):
+            await command(host, "up", "--wait 60")
+        found = await row(host, "local runtime")
+        assert found.status.value == "warning"
+        assert "is held by something" in found.detail
+        assert found.remedy == "end that program, then run `cognee-hooks up`"
+        assert "held by something" in await command(host, "logs") or machine.record.detail
+
+
+async def test_without_its_packages_the_small_server_names_the_command_that_brings_them(machine):
+    machine.put(Record(phase=Phase.FAILED, detail="it needs x: `p -m pip install y`.", at=1.0))
+    found = await row(machine.host(**EMBEDDED), "local runtime")
+    assert "it needs x: `p -m pip install y`." in found.detail
+
+
+@pytest.mark.parametrize(
+    ("record", "status", "told", "remedy"),
+    [
+        (Record(), "info", "nothing was started yet", "start an agent, or run `cognee-hooks up`"),
+        (Record(phase=Phase.READY, at=1.0), "info", "the server ended", "start an agent"),
+        (
+            Record(phase=Phase.INSTALLING, at=1.0, worker=ME),
+            "info",
+            "installing cognee, for ",
+            "wait; `cognee-hooks up` shows how far it is",
+        ),
+        (
+            Record(phase=Phase.STOPPED, at=1.0),
+            "info",
+            "stopped by hand",
+            "run `cognee-hooks up` to start it again",
+        ),
+        (
+            Record(phase=Phase.FAILED, detail="no room", at=1.0),
+            "warning",
+            "failed — no room",
+            "see `cognee-hooks logs`, then run `cognee-hooks up`",
+        ),
+    ],
+)
+async def test_doctor_says_in_one_row_how_the_start_stands(
+    machine, record: Record, status: str, told: str, remedy: str
+):
+    machine.put(record)
+    found = await row(machine.host(**EMBEDDED), "local runtime")
+    assert found.status.value == status
+    assert told in found.detail
+    assert found.remedy.startswith(remedy)
+
+
+async def test_a_python_that_does_not_answer_is_told_and_nothing_changed(machine):
+    python = machine.places.interpreter
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nexec sleep 60\n")
+    python.chmod(0o755)
+    found = await row(machine.host(**KEY), "local runtime")
+    assert "venv: does not answer" in found.detail
+    assert python.exists()
+
+
+async def test_logs_show_the_end_of_long_ones_without_secrets_and_wait_for_no_pipe(machine):
+    value = "sk-proj-" + "Zx9" * 16
+    machine.places.own.mkdir(parents=True)
+    machine.places.log.write_text("x" * 5_000_000 + "\n" + f"the key is {value}\nlast\n")
+    os.mkfifo(machine.places.console)
+    text = await command(machine.host(**EMBEDDED), "logs", "-n 2")
+    assert "last" in text
+    assert "the key is [redacted" in text
+    assert value not in text
+    assert "(nothing yet)" in text

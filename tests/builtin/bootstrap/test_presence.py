@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 from pathlib import Path
@@ -139,3 +140,38 @@ async def test_a_server_that_hangs_is_busy(tmp_path: Path):
         url = f"http://127.0.0.1:{port}"
         looking = PresenceProbe(url, PidFile(tmp_path, port), ask, pause=0)
         assert (await looking.look(confirm=True)).verdict is Verdict.BUSY
+
+
+async def test_a_process_that_got_the_id_of_a_server_is_not_the_server(tmp_path: Path):
+    # As after a restart of the machine: our daemon, say, whose command line has the word in it.
+    pidfile = PidFile(tmp_path, 8011, command=lambda _: "python -m cognee_hooks.daemon")
+    pidfile.write(ALIVE, "1.6.5")
+    assert pidfile.live() == ALIVE
+    fields = json.loads(pidfile.path.read_text())
+    pidfile.path.write_text(json.dumps(fields | {"start_time": "1"}))
+    assert pidfile.describe() == f"process {ALIVE}, gone"
+    assert pidfile.live() == 0
+    assert not pidfile.path.exists()
+
+
+async def test_a_record_of_another_plugin_has_no_start_and_counts(tmp_path: Path):
+    content = {"pid": ALIVE, "port": 8011, "version": "1.6.0", "created_at": 1.0}
+    (tmp_path / "server-8011.pid").write_text(json.dumps(content))
+    assert PidFile(tmp_path, 8011, command=lambda _: UVICORN).live() == ALIVE
+
+
+async def test_a_record_that_is_no_file_is_no_evidence_and_holds_nobody_up(tmp_path: Path):
+    path = tmp_path / "server-8011.pid"
+    os.mkfifo(path)
+    assert PidFile(tmp_path, 8011).live() == 0
+    path.unlink()
+    path.write_bytes(b"x" * 1_000_000)
+    assert PidFile(tmp_path, 8011).live() == 0
+    path.unlink()
+    path.symlink_to(path)
+    assert PidFile(tmp_path, 8011).live() == 0
+
+
+async def test_a_remote_server_is_never_absent_whatever_its_port_says(tmp_path: Path):
+    found = await probe(tmp_path, http=["refused"], tcp=[], url=REMOTE).look(confirm=True)
+    assert found.verdict is Verdict.UNKNOWN

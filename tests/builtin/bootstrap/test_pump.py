@@ -34,3 +34,23 @@ def test_what_an_earlier_start_said_is_put_aside(tmp_path: Path):
     pumped(tmp_path / "c.log", b"first", 100)
     assert pumped(tmp_path / "c.log", b"second", 100) == b"second"
     assert (tmp_path / "c.log.1").read_bytes() == b"first"
+
+
+def test_where_no_file_can_be_made_the_output_is_read_all_the_same(tmp_path: Path):
+    source, sink = os.pipe()
+    path = tmp_path / "gone" / "c.log"
+    thread = threading.Thread(target=pump, args=(source, str(path), 100))
+    thread.start()
+    with os.fdopen(sink, "wb") as file:
+        file.write(b"x" * 1_000_000)  # more than a pipe holds
+    thread.join(30)
+    os.close(source)
+    assert not thread.is_alive()
+
+
+def test_a_pipe_or_a_link_in_the_place_of_the_file_is_put_aside(tmp_path: Path):
+    os.mkfifo(tmp_path / "c.log")
+    assert pumped(tmp_path / "c.log", b"first", 100) == b"first"
+    (tmp_path / "d.log").symlink_to(tmp_path / "other")
+    assert pumped(tmp_path / "d.log", b"first", 100) == b"first"
+    assert not (tmp_path / "other").exists()

@@ -558,6 +558,21 @@ async def test_a_session_that_ended_before_there_was_a_server_is_synced_when_its
     assert triggers(rig) == (1, "final")
 
 
+async def test_a_session_that_ended_before_there_was_a_server_waits_for_its_turn(rig, monkeypatch):
+    monkeypatch.setattr("builtin_plugins.sync.plugin.LATE_RETRY_SECONDS", 0.0)
+    plugin = rig.plugin()
+    rig.store(2)
+    rig.answers(fails(K.REFUSED))
+    await end(rig, plugin)
+    answers = iter([BUSY, BUSY, RUNNING])
+    rig.answers(lambda _: next(answers))
+    rig.context.services.health.note(None)
+    plugin.cognee_server_state_changed(ServerStateChanged(previous="offline", current="ok"))
+    await rig.port.settle()
+    assert triggers(rig)[1] == "final"
+    assert next(answers, None) is None
+
+
 async def test_a_session_that_goes_on_after_its_end_waits_for_its_next_one(rig):
     plugin = rig.plugin()
     await end(rig, plugin)
