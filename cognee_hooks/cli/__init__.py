@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 
 from cognee_hooks.errors import CogneeHooksError, UsageError
@@ -23,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "uninstall": "take that back, and leave an agent's files as they were",
     "plugins": "list plugins and where they stand",
     "hooks": "list the hooks that plugins can implement",
+    "new-plugin": "write a plugin package to start from, with tests that pass",
     "config": "list settings with value and source",
     "run": "pass one hook event from standard input through the plugins",
     "preview": "show what an event would send, without sending anything",
@@ -94,7 +96,7 @@ def _run(name: str, arguments: list[str]) -> int:
     for command, text in COMMANDS.items():
         subparser = subparsers.add_parser(command, help=text, description=_sentence(text))
         if command == name:
-            import_module(f"cognee_hooks.cli.{command}").configure(subparser)
+            _module(command).configure(subparser)
     options = parser.parse_args(arguments)
     if options.version:
         import cognee_hooks
@@ -104,8 +106,12 @@ def _run(name: str, arguments: list[str]) -> int:
     if options.command is None:
         print(_help(parser))
         return USAGE
-    code: int = import_module(f"cognee_hooks.cli.{options.command}").run(options)
+    code: int = _module(options.command).run(options)
     return code
+
+
+def _module(command: str) -> ModuleType:
+    return import_module(f"cognee_hooks.cli.{command.replace('-', '_')}")
 
 
 class _HelpAction(argparse.Action):

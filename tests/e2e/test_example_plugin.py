@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import pytest
 
 from cognee_hooks.daemon.thin_client import VERSION
 from tests.support.command import payload
+from tests.support.installation import Installation
 from tests.support.servers import Server
 
 ROOT = Path(__file__).parents[2]
@@ -41,44 +39,6 @@ def plugin(context):
 """
 
 
-@dataclass(frozen=True)
-class Installation:
-    """A virtual environment with the project in it."""
-
-    folder: Path
-
-    def install(self, *what: Path) -> None:
-        """Install packages."""
-        python = self.folder / "bin" / "python"
-        _uv("pip", "install", "--quiet", "--python", str(python), *map(str, what))
-
-    def remove(self, name: str) -> None:
-        """Remove a package."""
-        python = self.folder / "bin" / "python"
-        _uv("pip", "uninstall", "--quiet", "--python", str(python), name)
-
-    def run(
-        self, *arguments: str, stdin: str = "", **environ: str
-    ) -> subprocess.CompletedProcess[str]:
-        """Run the installed command."""
-        return subprocess.run(
-            [str(self.folder / "bin" / "cognee-hooks"), *arguments],
-            input=stdin,
-            env=os.environ | environ,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-
-def _uv(*arguments: str) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "uv", *arguments], check=True, timeout=300, capture_output=True
-    )
-
-
 def _package(folder: Path, name: str, source: str) -> Path:
     folder.mkdir()
     (folder / f"{name}.py").write_text(source)
@@ -102,9 +62,7 @@ only-include = ["{name}.py"]
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """A fresh environment with the project and the example."""
-    folder = tmp_path_factory.mktemp("installed") / "venv"
-    _uv("venv", "--quiet", "--python", sys.executable, str(folder))
-    made = Installation(folder)
+    made = Installation.fresh(tmp_path_factory.mktemp("installed"))
     made.install(ROOT, EXAMPLE)
     return made
 

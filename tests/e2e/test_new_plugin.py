@@ -1,0 +1,65 @@
+"""From an empty folder to a plugin that is tested, installed, in force, and blocked again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cognee_hooks.scaffold.package import PluginKind
+from tests.support.installation import Installation
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """A fresh environment with cognee-hooks, and pytest, which a new package asks for."""
+    made = Installation.fresh(tmp_path_factory.mktemp("installed"))
+    made.install(ROOT, "pytest")
+    return made
+
+
+@pytest.mark.parametrize("kind", list(PluginKind))
+def test_a_new_package_is_installed_and_passes_its_own_tests(
+    installation: Installation, tmp_path: Path, kind: PluginKind
+) -> None:
+    name = f"my-{kind.value}"
+    made = installation.run("new-plugin", name, "--kind", kind.value, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / f"cognee-hooks-{name}"
+    installation.install(folder)
+    tests = installation.run("-q", program="pytest", cwd=folder)
+    assert tests.returncode == 0, tests.stdout
+    rows = json.loads(installation.run("plugins", "--json").stdout)
+    assert name in {row["name"] for row in rows}
+    installation.remove(f"cognee-hooks-{name}")
+
+
+def test_a_newcomer_writes_tests_installs_and_blocks_a_redactor(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """The steps of the README, in its words."""
+    text = "see CASE-4711 and TICKET-1234"
+    # 1. Write it.
+    assert installation.run("new-plugin", "case-ids", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "cognee-hooks-case-ids"
+    source = folder / "cognee_hooks_case_ids" / "__init__.py"
+    source.write_text(source.read_text().replace("TICKET", "CASE"))
+    tests = folder / "tests" / "test_case_ids.py"
+    # 2. Its tests say what is wrong until they are about the same thing.
+    assert installation.run("-q", program="pytest", cwd=folder, PYTHONPATH=".").returncode == 1
+    tests.write_text(tests.read_text().replace("TICKET", "CASE"))
+    assert installation.run("-q", program="pytest", cwd=folder, PYTHONPATH=".").returncode == 0
+    # 3. Install it: it is in force.
+    assert "4711" in installation.run("redact", stdin=text).stdout
+    installation.install(folder)
+    done = installation.run("redact", stdin=text)
+    assert done.stdout == "see [redacted:case-ids] and TICKET-1234"
+    # 4. Block it, and take it back.
+    assert installation.run("plugins", "disable", "case-ids").returncode == 0
+    assert installation.run("redact", stdin=text).stdout == text
+    assert installation.run("plugins", "enable", "case-ids").returncode == 0
+    assert "4711" not in installation.run("redact", stdin=text).stdout
+    installation.remove("cognee-hooks-case-ids")
