@@ -73,7 +73,8 @@ class CodeRoutes:
             TypeError: The name did not go through redaction.
         """
         led = await self._address(DatasetRef(dataset), deadline, write=True)
-        identifier, name = canonical_uuid(led.id), safe_dataset_name(dataset)
+        identifier = canonical_uuid(led.id) or canonical_uuid(led.name)
+        name = safe_dataset_name(dataset)
         fields = {
             **({"datasetId": identifier} if identifier else {"datasetName": name}),
             "content_type": "code",

@@ -250,3 +250,48 @@ async def test_a_right_that_is_given_directly_and_taken_back(person: Person, spe
     await owner.accounts.disconnect("codex", soon)
     with pytest.raises(ServerFailure, match="auth"):
         await agent.accounts.whoami(soon)
+
+
+async def test_a_session_is_attributed_to_its_agent_while_it_lasts(
+    real: Server, person: Person, speaking: Speaking, name: str
+):
+    client, soon = speaking(person.url, person.key), Deadline.after(SOON)
+    for _ in range(2):  # a conversation that switched is registered again
+        await client.accounts.register(name, f"pi_{name}", "pi", soon)
+    with person.http() as api:
+        path = f"/api/v1/agents/connections/me?agent_session_name={name}"
+        known = api.get(path).raise_for_status().json()["agent"]
+    assert (known["session_id"], known["type"], known["status"]) == (f"pi_{name}", "pi", "active")
+    await client.accounts.unregister(name, soon)
+    with person.http() as api:
+        ended = api.get(path)
+    # 1.6.0 forgets it, 1.6.5 keeps it.
+    assert ended.status_code == 404 or ended.json()["agent"]["status"] == "inactive"
+
+
+async def test_a_server_without_connections_says_so(embedded_server: Server, speaking: Speaking):
+    client = speaking(embedded_server.url, embedded_server.key)
+    with pytest.raises(ServerFailure, match="not_found"):
+        await client.accounts.register("x", "pi_x", "pi", Deadline.after(SOON))
+
+
+async def test_rights_are_given_by_hand(real: Server, person: Person, tmp_path: Path):
+    agent_id, _ = person.provision("codex")
+    host = Host(
+        "pi",
+        environ={
+            "HOME": str(tmp_path),
+            "COGNEE_BASE_URL": person.url,
+            "COGNEE_API_KEY": person.key,
+        },
+        session_id="pi_s1",
+        entry_points=(),
+    )
+    access = host.registered.commands["access"].run
+    await host.services.client.ensure_dataset("notes", Deadline.after(SOON))
+    assert "notes (" in await access("")
+    assert "may now read 'notes'" in await access(f"grant notes {agent_id} --read --yes")
+    assert "may no longer read 'notes'" in await access(f"revoke notes {agent_id} --read")
+    told = await access(f"grant notes {uuid.uuid4()} --yes")
+    assert "most likely since it knows no such account" in told
+    await host.close(Deadline.after(5.0))
