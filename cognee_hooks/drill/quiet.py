@@ -8,13 +8,16 @@ from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor.plugins import redaction
 from cognee_hooks.drill.script import AGENT, Conversation
-from cognee_hooks.drill.verdict import DrillRow
+from cognee_hooks.drill.verdict import REPORT, DrillRow
 from cognee_hooks.faults import Fault, FaultType
 from cognee_hooks.host import Host
 from cognee_hooks.results import CheckStatus
 
 PROVES = "every plugin does its part, in time"
 _SETTLE_SECONDS = 3.0
+_WITHOUT_BRIDGE = (
+    "load the plugin bridge again: without it captures are in memory only, and sent again blindly"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +27,12 @@ class Quiet:
     Attributes:
         rows: What plugins did wrong; one row that says so where they did nothing wrong.
         capture_off: Why nothing is captured by choice; "" where it is.
+        advice: What to do where something else fails.
     """
 
     rows: list[DrillRow]
     capture_off: str
+    advice: str
 
 
 async def play_quietly(host: Host, conversation: Conversation, deadline: Deadline) -> Quiet:
@@ -54,7 +59,7 @@ async def play_quietly(host: Host, conversation: Conversation, deadline: Deadlin
     if not rows:
         active = sum(1 for _ in host.registry.manager.list_name_plugin())
         rows = [_row("plugins", CheckStatus.OK, f"{active} plugins, no fault", "")]
-    return Quiet(rows, _off(host))
+    return Quiet(rows, _off(host), REPORT if host.is_active("bridge") else _WITHOUT_BRIDGE)
 
 
 def _faults(host: Host) -> list[Fault]:

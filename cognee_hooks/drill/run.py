@@ -25,6 +25,8 @@ SECONDS = 30.0
 MAX_RECALL_MS = 4000
 RECOVERY_SECONDS = 10.0
 """Longest that what was captured may take to come to the server in the end."""
+REST_SECONDS = 3.0
+"""Longest that what is at the server already may still be about to be sent a second time."""
 _FIRST_SECONDS = 5.0
 _POLL_SECONDS = 0.2
 _ASK_SECONDS = 2.0
@@ -59,6 +61,7 @@ class Drill:
         self._secrets = planted_secrets()
         self._recall_seconds = MAX_RECALL_MS / 1000
         self._capture_off = ""
+        self._advice = REPORT
 
     async def run(self, deadline: Deadline) -> list[DrillRow]:
         """Play everything and judge it.
@@ -82,9 +85,9 @@ class Drill:
         plugins = await self._quiet(world, deadline)
         played = await self._play(world, deadline)
         await self._recovered(world, played, deadline)
-        waiting = await world.waiting()
+        waiting = await self._at_rest(world, played, deadline.within(REST_SECONDS))
         kinds = captured_kinds(played[0])
-        rows = [judge(each, kinds, waiting, self._recall_seconds) for each in played]
+        rows = [judge(each, kinds, waiting, self._recall_seconds, self._advice) for each in played]
         if not kinds and rows[0].status is CheckStatus.OK:
             rows[0] = self._nothing_captured(rows[0])
         rows += [_not_done(fault) for fault in self._faults[len(played) :]]
@@ -105,7 +108,7 @@ class Drill:
         self._recall_seconds = milliseconds / 1000
         world.environ["COGNEE_RECALL_TIMEOUT_MS"] = str(milliseconds)
         quiet = await play_quietly(host, conversation, deadline)
-        self._capture_off = quiet.capture_off
+        self._capture_off, self._advice = quiet.capture_off, quiet.advice
         return quiet.rows
 
     async def _play(self, world: World, deadline: Deadline) -> list[Played]:
@@ -138,6 +141,17 @@ class Drill:
             if complete or limit.expired or self._capture_off:
                 return
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def _at_rest(self, world: World, played: Sequence[Played], deadline: Deadline) -> int:
+        """Look once more when nothing is sent any more; returns what waits nevertheless."""
+        while True:
+            waiting = await world.waiting()
+            if not waiting or deadline.expired:
+                break
+            await asyncio.sleep(_POLL_SECONDS)
+        for each in played:
+            await _look(world, each)
+        return waiting
 
     def _leave_out(self, world: World) -> None:
         """Have the daemon leave out what the command leaves out; it cannot be told to load more."""

@@ -79,7 +79,13 @@ class Played:
         return sum(self.count(entry) > 1 for entry in self.conversation.entries)
 
 
-def judge(played: Played, kinds: Collection[str], waiting: int, recall_seconds: float) -> DrillRow:
+def judge(
+    played: Played,
+    kinds: Collection[str],
+    waiting: int,
+    recall_seconds: float,
+    advice: str = REPORT,
+) -> DrillRow:
     """Return the row of a fault.
 
     Args:
@@ -87,6 +93,7 @@ def judge(played: Played, kinds: Collection[str], waiting: int, recall_seconds: 
         kinds: Kinds of entries that this installation captures.
         waiting: Entries that the whole machine still keeps.
         recall_seconds: How long a prompt may wait for memory.
+        advice: What to do where it failed.
     """
     wrong = [*_answers(played.replies, recall_seconds)]
     expected = sum(entry.kind in kinds for entry in played.conversation.entries)
@@ -96,7 +103,7 @@ def judge(played: Played, kinds: Collection[str], waiting: int, recall_seconds: 
     if missing > waiting:
         wrong.append(f"{missing - waiting} of {expected} entries are lost")
     if wrong:
-        status, detail, remedy = CheckStatus.FAILED, "; ".join(wrong), REPORT
+        status, detail, remedy = CheckStatus.FAILED, "; ".join(wrong), advice
     elif missing:
         status = CheckStatus.WARNING
         detail = f"{missing} of {expected} entries still wait on disk; none is lost"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ from cognee_hooks.drill import Drill, DrillRow, run
 from cognee_hooks.drill.environment import drill_environment
 from cognee_hooks.drill.faults import Fault, all_faults
 from cognee_hooks.drill.script import Conversation, planted_secrets
+from cognee_hooks.drill.server import Spoiled
 from cognee_hooks.drill.verdict import Played, judge
 from cognee_hooks.drill.world import Reply, World
 from cognee_hooks.results import CheckStatus
@@ -177,6 +179,22 @@ async def test_an_entry_that_is_lost_is_found(monkeypatch):
     rows = await drilled([Fault("no answer", "x", forgets)])
     assert rows["no answer"].status is CheckStatus.FAILED
     assert "1 of 2 entries are lost" in rows["no answer"].detail
+
+
+async def test_a_blocked_bridge_is_found(monkeypatch):
+    monkeypatch.setattr(run, "RECOVERY_SECONDS", 2.0)
+
+    async def refuses(world: World, conversation: Conversation) -> list[Reply]:
+        world.server.spoiled = Spoiled(status=500)
+        try:
+            return await world.play(conversation.turn())
+        finally:
+            await asyncio.sleep(0.5)
+            world.server.spoiled = None
+
+    rows = await drilled([Fault("refused", "x", refuses)], COGNEE_HOOKS_DISABLE="bridge")
+    assert rows["refused"].status is CheckStatus.FAILED
+    assert "load the plugin bridge again" in rows["refused"].remedy
 
 
 async def test_what_there_is_no_time_for_is_told():
