@@ -101,7 +101,11 @@ def _sample(name: str, host: Host) -> Event:
     for kind, values in SAMPLES.items():
         if kind.__name__ == name:
             session = host.session
-            common = {"session_id": session.session_id, "agent": session.agent, "cwd": session.cwd}
+            common: dict[str, Any] = {
+                "session_id": session.session_id,
+                "agent": session.agent,
+                "cwd": session.cwd,
+            }
             return kind(**common, **values)
     known = ", ".join(each.__name__ for each in SAMPLES)
     raise UsageError(
