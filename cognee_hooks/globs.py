@@ -10,7 +10,8 @@ class Globs:
     """A set of patterns that are matched against whole names.
 
     ``*`` also matches ``/`` and line feeds, an opening bracket without its closing one stands for
-    itself, and an empty class matches nothing.
+    itself, and an empty class matches nothing. Matching takes time in proportion to the name, and
+    to the length of the pattern, whatever the two are.
 
     Args:
         patterns: The patterns. One that cannot be used is left out and listed in ``bad``.
@@ -38,23 +39,32 @@ class Globs:
 
 
 def _translated(pattern: str) -> str:
-    parts: list[str] = []
+    # What stands between two stars is taken where it comes first, and for good: trying all other
+    # places can take for ever, and patterns come from strangers' repositories, too.
+    first, *others = _between_stars(pattern)
+    if not others:
+        return first
+    *middle, last = others
+    taken = "".join(f"(?>.*?{each})" for each in middle if each)
+    return f"{first}{taken}.*{last}"
+
+
+def _between_stars(pattern: str) -> list[str]:
+    parts = [""]
     position = 0
     while position < len(pattern):
         character = pattern[position]
         position += 1
         if character == "*":
-            # A run of stars is one star; several would make matching needlessly slow.
-            if parts[-1:] != [".*"]:
-                parts.append(".*")
+            parts.append("")
         elif character == "?":
-            parts.append(".")
+            parts[-1] += "."
         elif character == "[" and (end := pattern.find("]", position)) >= 0:
-            parts.append(_class(pattern[position:end]))
+            parts[-1] += _class(pattern[position:end])
             position = end + 1
         else:
-            parts.append(re.escape(character))
-    return "".join(parts)
+            parts[-1] += re.escape(character)
+    return parts
 
 
 def _class(body: str) -> str:

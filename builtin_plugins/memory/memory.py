@@ -134,7 +134,7 @@ def _query(arguments: Mapping[str, Any], *, dataset: str) -> Query:
         text=text,
         dataset=dataset,
         search_type=_one_of(SEARCH_TYPES, _text(arguments, "search_type"), "search_type"),
-        top_k=min(top_k, MAX_TOP_K) if isinstance(top_k, int) and top_k >= 1 else DEFAULT_TOP_K,
+        top_k=min(top_k, MAX_TOP_K) if type(top_k) is int and top_k >= 1 else DEFAULT_TOP_K,
     )
 
 

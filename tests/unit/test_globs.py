@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import fnmatch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,19 @@ def test_no_patterns_match_nothing():
 @given(st.lists(st.text(alphabet="ab*?[]!^-\\&|~().", max_size=12), max_size=4), st.text())
 def test_no_pattern_raises_or_warns(patterns, name):
     Globs(patterns, ignore_case=True).match(name)
+
+
+@given(st.text(alphabet="ab*?", max_size=9), st.text(alphabet="ab", max_size=9))
+def test_stars_mean_any_text_wherever_they_stand(pattern, name):
+    expected = fnmatch.fnmatchcase(name, pattern)
+    assert Globs([pattern]).match(name) is expected
+
+
+def test_a_hostile_pattern_is_matched_in_no_time():
+    """A project's own file may bring patterns, and its files the names."""
+    name = "a/" * 5000
+    for pattern in ("*a" * 30 + "*b", "*a*/" * 20 + "x", "*?" * 30 + "b", "*[ab]" * 30 + "c"):
+        assert not Globs([pattern]).match(name)
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="*?[")))

@@ -174,6 +174,19 @@ async def test_a_person_waits_for_another_session_that_submits_the_same(session,
     assert "Submitted" in await ordered
 
 
+async def test_who_cancels_leaves_no_lock_behind_and_what_left_in_the_ledger(session, repository):
+    made = await session()
+    made.client.delays[REMEMBER] = 60.0
+    ordered = asyncio.create_task(made.index())
+    await until(lambda: made.client.submitted, "the submission")
+    ordered.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ordered
+    assert made.records.lock(known_as(repository)).try_acquire()
+    assert made.record is None
+    assert made.host.ledger.totals("claude_s1")[Act.INDEXED] == 1
+
+
 async def test_a_person_waits_no_longer_than_that(session, repository, monkeypatch):
     monkeypatch.setattr(commands, "OTHERS_SECONDS", 0.1)
     made = await session()

@@ -49,7 +49,7 @@ def test_where_an_item_comes_from_cannot_pose_as_ours_either(fields):
 
 
 @pytest.mark.parametrize(
-    ("asked", "sent"), [(None, 5), (7, 7), (0, 5), (-1, 5), (99, 20), ("x", 5), (2.5, 5)]
+    ("asked", "sent"), [(None, 5), (7, 7), (0, 5), (-1, 5), (99, 20), ("x", 5), (2.5, 5), (True, 5)]
 )
 async def test_the_number_of_passages_is_bounded(start, client, asked, sent):
     await start(client).tool("search", query="tabs", top_k=asked)
