@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cognee_hooks import Pattern, Redactor
+from cognee_hooks._defaults import BUILT_INS
 from cognee_hooks.dispatch import Dispatcher
 from cognee_hooks.faults import Faults
 from cognee_hooks.registration import Registered, declare_options, register
@@ -41,7 +42,7 @@ TOOL = Tool(name="cognee_note", description="", parameters={}, run=act)
 
 def registered(**plugins: object) -> tuple[Registered, Registry]:
     """Register plugins, the last one asked first."""
-    registry = Registry(PluginSelection(block=frozenset({"recall", "capture"})), entry_points=())
+    registry = Registry(PluginSelection(block=frozenset(BUILT_INS)), entry_points=())
     registry.load(lambda _: None, plugins.items())
     dispatcher = Dispatcher(registry.manager, registry.policies, Faults())
     found = register(registry, dispatcher)
