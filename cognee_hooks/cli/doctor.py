@@ -17,11 +17,13 @@ from cognee_hooks.cli.common import (
 )
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import Finding, Masker, findings, worst
+from cognee_hooks.guard import attempt_apart
 from cognee_hooks.host import Host
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.process import current_environ
 
 BUDGET_SECONDS = 10.0
+AGENT_SECONDS = 4.0
 _CLOSING_SECONDS = 1.0
 
 
@@ -77,9 +79,8 @@ def look(agent: str, plugins: list[str]) -> list[Finding]:
     """
     deadline = Deadline.after(BUDGET_SECONDS)
     host = make_host(agent, plugins)
-    found = asyncio.run(_examine(host, deadline))
+    found, rows = asyncio.run(_look(host, agent, deadline))
     masker = Masker.of(host)
-    rows = check_agent(agent, current_environ(), Path.cwd(), deadline)
     return [*found, *(Finding(masker.row(row)) for row in rows)]
 
 
@@ -98,11 +99,41 @@ def as_json(row: CheckResult) -> dict[str, str]:
     }
 
 
-async def _examine(host: Host, deadline: Deadline) -> list[Finding]:
+async def _look(
+    host: Host, agent: str, deadline: Deadline
+) -> tuple[list[Finding], list[CheckResult]]:
     try:
-        return await findings(host, deadline)
+        found, rows = await asyncio.gather(
+            findings(host, deadline), _look_at_agent(agent, deadline)
+        )
     finally:
         await host.close(Deadline.after(_CLOSING_SECONDS))
+    return found, rows
+
+
+async def _look_at_agent(agent: str, deadline: Deadline) -> list[CheckResult]:
+    """Check the agent's side, on a thread of its own: its files may lie on a drive that hangs."""
+    environ, cwd = current_environ(), Path.cwd()
+    try:
+        async with asyncio.timeout(deadline.within(AGENT_SECONDS).remaining()):
+            done = await attempt_apart(
+                "checks of the agent", lambda: check_agent(agent, environ, cwd, deadline)
+            )
+    except TimeoutError:
+        return [_not_done("its checks were not done in time")]
+    if done.error is not None:
+        return [_not_done(f"its checks failed ({type(done.error).__name__})")]
+    rows: list[CheckResult] = done.result
+    return rows
+
+
+def _not_done(why: str) -> CheckResult:
+    return CheckResult(
+        name="agent",
+        status=CheckStatus.FAILED,
+        detail=why,
+        remedy="try again; if that lasts, report it with `cognee-hooks doctor --bundle`",
+    )
 
 
 def _drill(options: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -65,3 +66,18 @@ def test_rows_fit_the_terminal(found, capsys, monkeypatch, width):
 def test_a_drill_and_a_bundle_are_asked_for_one_by_one(capsys):
     assert main(["doctor", "--drill", "--bundle"]) == 2
     assert "not allowed with" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("happens", "told"),
+    [(lambda *_: time.sleep(3), "not done in time"), (lambda *_: 1 / 0, "ZeroDivisionError")],
+    ids=["hangs", "fails"],
+)
+def test_what_becomes_of_the_agents_side_costs_no_other_row(monkeypatch, capsys, happens, told):
+    monkeypatch.setenv("COGNEE_LOCAL_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr(doctor, "AGENT_SECONDS", 0.5)
+    monkeypatch.setattr(doctor, "check_agent", happens)
+    assert main(["doctor", "--json"]) == 1
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert told in rows["agent"]["detail"]
+    assert {"mode", "server", "bridge"} <= rows.keys()

@@ -177,6 +177,42 @@ async def test_a_plugins_row_is_one_line_of_bounded_length(make):
     assert len(rows["long"].detail) <= MAX_TEXT
 
 
+# -- all rows ------------------------------------------------------------------------------------
+
+REFERENCE = (
+    "mode",
+    "server url",
+    "server",
+    "key",
+    "env file",
+    "shell env",
+    "LLM_API_KEY",
+    "dataset",
+    "federation",
+    "agent memory",
+    "provisioning",
+    "session",
+    "datasets",
+    "capture",
+    "breaker",
+    "timeouts",
+    "code graph",
+    "local runtime",
+)
+"""What pi-cognee's doctor tells, by our names."""
+
+
+async def test_every_row_of_the_reference_has_one_here(make, embedded_server: Server):
+    host = make(
+        agent="pi", COGNEE_LOCAL_API_URL=embedded_server.url, COGNEE_API_KEY=embedded_server.key
+    )
+    await host.start()
+    rows = await rows_of(host)
+    assert set(REFERENCE) <= rows.keys()
+    assert all(row.remedy for row in rows.values() if row.status is CheckStatus.FAILED)
+    assert all(row.remedy for row in rows.values() if row.status is CheckStatus.WARNING)
+
+
 # -- single rows ---------------------------------------------------------------------------------
 
 
