@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.code_lane.facts import fact_line, objects
 from builtin_plugins.code_lane.identifiers import identifiers, is_path
@@ -16,6 +16,9 @@ from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.framing import choose
 from cognee_hooks.services.answers import RecallItem
 from cognee_hooks.services.client import DatasetRef
+
+if TYPE_CHECKING:
+    from cognee_hooks.redaction import Redacted
 
 LANE = "code"
 SECONDS = 2.0
@@ -63,8 +66,12 @@ class CodeLane:
             return []
         seconds = min(SECONDS, self._context.core.recall_seconds / 2)
         deadline = Deadline.after(seconds, self._context.clock)
+        try:
+            words = await self._context.redact(prompt)
+        except RedactionFailed:
+            return []
         found = await asyncio.gather(
-            *(self._look_up(name, prompt, record, deadline) for name in names)
+            *(self._look_up(name, words, record, deadline) for name in names)
         )
         lines = [line for facts in found for line in facts]
         return choose(list(dict.fromkeys(lines)), self._max_chars)
@@ -80,14 +87,15 @@ class CodeLane:
             return
         deadline = Deadline.after(WARM_UP_SECONDS, self._context.clock)
         try:
-            await self._ask({"name": WARM_UP_NAME}, WARM_UP_NAME, record, deadline)
+            words = await self._context.redact(WARM_UP_NAME)
+            await self._ask({"name": WARM_UP_NAME}, words, record, deadline)
         except ServerFailure as failure:
             self._records.lost(record, failure)
         except RedactionFailed:
             return
 
     async def _look_up(
-        self, name: str, prompt: str, record: Record, deadline: Deadline
+        self, name: str, prompt: Redacted[str], record: Record, deadline: Deadline
     ) -> list[str]:
         """Ask in each way in which the graph may know a name, until one finds something."""
         try:
@@ -103,11 +111,11 @@ class CodeLane:
         return []
 
     async def _ask(
-        self, arguments: dict[str, Any], prompt: str, record: Record, deadline: Deadline
+        self, arguments: dict[str, Any], prompt: Redacted[str], record: Record, deadline: Deadline
     ) -> list[RecallItem]:
         query = {"operation": "query_facts", **arguments, "limit": FACTS}
         items = await self._context.services.client.recall(
-            await self._context.redact(prompt),
+            prompt,
             dataset=DatasetRef(record.dataset, record.dataset_id),
             deadline=deadline,
             top_k=FACTS,
