@@ -326,3 +326,45 @@ def test_w12_a_marker_that_names_no_server_counts_for_none(tmp_path):
     for other in ("", "http://localhost:8012"):
         file.path.write_text(text.replace("http://localhost:8011", other))
         assert file.read() == Marker()
+
+
+@pytest.mark.parametrize(("status", "left"), [(404, True), (503, False), (403, False)])
+async def test_vector_106_only_a_role_that_is_gone_counts_as_left(agent, sharing, status, left):
+    await agent().start()
+    sharing.refusals["DELETE", "/api/v1/permissions/users"] = (status, {"detail": "no"})
+    pi = agent("pi_s2", COGNEE_SHARED_AGENT_MEMORY="off")
+    await pi.start()
+    assert (pi.marker["reason"] == "opt_out") == left
+    assert pi.marker["role_id"]
+
+
+async def test_an_account_that_somebody_asked_for_can_stay_on_its_own(agent, sharing):
+    """The matrix: enabled, sharing off."""
+    sharing.dataset("notes")
+    pi = agent(COGNEE_PLUGIN_IDENTITY="true", COGNEE_SHARED_AGENT_MEMORY="off")
+    await pi.start()
+    assert sharing.changes() == [f"POST {PROVISION}pi/provision"]
+    assert await pi.who() == sharing.agents["pi"].id
+    assert pi.said == []
+    names = {row["name"] for row in sharing.rows(sharing.agents["pi"])}
+    assert "notes" not in names
+
+
+async def test_where_sharing_cannot_be_had_whoever_asked_for_an_account_gets_one(agent, sharing):
+    """The matrix: enabled, sharing on, with an obstacle that is known before anything is made."""
+    sharing.dataset("notes")
+    pi = agent(COGNEE_PLUGIN_IDENTITY="true")
+    await pi.start()
+    assert sharing.changes() == [f"POST {PROVISION}pi/provision"]
+    assert await pi.who() == sharing.agents["pi"].id
+    assert any("(tenantless with data)" in each for each in pi.said)
+
+
+async def test_an_owner_whose_key_is_an_agents_is_left_alone(agent, sharing):
+    await agent().start()
+    other = agent("codex_s1", "codex", COGNEE_API_KEY=sharing.agents["pi"].key)
+    sharing.seen.clear()
+    await other.start()
+    assert sharing.changes() == []
+    assert other.marker["reason"] == "principal_is_an_agent"
+    assert await other.who() == sharing.agents["pi"].id

@@ -392,7 +392,7 @@ async def test_an_agent_the_server_does_not_know_keeps_the_owners_key(agent, sha
 
 async def test_no_key_no_request(agent, sharing):
     pi = agent(COGNEE_API_KEY="", COGNEE_USER_PASSWORD="wrong")
-    await pi.start()
+    assert await pi.provision()
     assert sharing.changes() == []
     assert "GET /openapi.json" not in sharing.paths()
 

@@ -123,6 +123,7 @@ async def play(home: Path, person: Person, policy: str, speaking: Speaking) -> l
             "COGNEE_BASE_URL": person.url,
             "COGNEE_API_KEY": person.key,
             "COGNEE_PLUGIN_IDENTITY": policy,
+            "COGNEE_RECALL_WARM_UP": "false",
         },
         session_id=f"claude_{uuid.uuid4().hex[:8]}",
         entry_points=(),
