@@ -117,7 +117,8 @@ class Stop(Event):
         last_assistant_message: The answer's text, or "".
         stop_hook_active: The agent already continues because of a stop hook.
         questions: What the user asked in this turn, the latest last, where the agent's own records
-            tell; empty where they do not, and only the prompts' events do.
+            tell, and one empty text where they tell that it was nothing; empty where they do not
+            tell, and only the prompts' events do.
     """
 
     last_assistant_message: str = ""

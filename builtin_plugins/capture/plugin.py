@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from builtin_plugins.capture.deny import DenyList
+from builtin_plugins.capture.pairing import asked_in, goes_on, is_awaited, left, question_of
 from builtin_plugins.capture.settings import CaptureSettings
 from builtin_plugins.capture.shell import runs_own_program
 from builtin_plugins.capture.summary import clipped, command_lines, headline, response_text, summary
@@ -117,26 +117,16 @@ class CapturePlugin:
     async def _store_turn(self, event: Stop, session: Session) -> None:
         async with self._in_order:
             parked = self._parked
-            if event.prompt_id and event.prompt_id == parked.get("answered"):
-                return  # a hook of somebody else's made the model go on
-            awaited = _is_awaited(event, parked)
-            question = await self._asked(event, parked if awaited else {})
+            if goes_on(event, parked):
+                return
+            asked = [await self._question(each) for each in event.questions]
             # Without its question an answer is noise: the prompt was short, private, a command, or
             # lost on its way.
-            if question:
-                asked_in = _asked_in(parked, session) if awaited else session
-                await self._store_pair(asked_in, question, event.last_assistant_message)
-            if question or awaited:
-                # Not before: an answer that is worked on again after a kill must not look old.
-                self._save({"answered": event.prompt_id} if event.prompt_id else {})
-
-    async def _asked(self, event: Stop, awaited: Mapping[str, Any]) -> str:
-        """Return the question that is answered; "" where none is known that may be kept."""
-        for prompt in reversed(event.questions):
-            if asked := await self._question(prompt):
-                return asked
-        parked = "" if event.questions else awaited.get("question")
-        return parked if isinstance(parked, str) else ""
+            if question := question_of(event, parked, asked):
+                home = asked_in(parked, session) if is_awaited(event, parked) else session
+                await self._store_pair(home, question, event.last_assistant_message)
+            # Not before: an answer that is worked on again after a kill must not look old.
+            self._save(left(event, parked, asked))
 
     async def _store_pair(self, session: Session, question: str, message: str) -> None:
         answer = await self._redacted(message.strip(), self._settings.max_answer_bytes)
@@ -250,17 +240,3 @@ class CapturePlugin:
             self._context.state.write(parked)
         except OSError as error:
             self._context.log.warning("prompt parked in memory only: %s", type(error).__name__)
-
-
-def _is_awaited(event: Stop, parked: Mapping[str, Any]) -> bool:
-    """Tell whether an answer may be the parked prompt's: where both have an id, it is the same."""
-    asked = parked.get("prompt_id")
-    return not asked or not event.prompt_id or asked == event.prompt_id
-
-
-def _asked_in(parked: Mapping[str, Any], now: Session) -> Session:
-    """Return the session in which a parked question was asked; its answer belongs there, too."""
-    session_id, dataset = parked.get("session_id"), parked.get("dataset")
-    if not (session_id and isinstance(session_id, str) and dataset and isinstance(dataset, str)):
-        return now
-    return replace(now, session_id=session_id, dataset=dataset)

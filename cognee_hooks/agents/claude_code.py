@@ -25,6 +25,8 @@ _MACHINE_MADE = re.compile(
     r"|user-prompt-submit-hook|teammate-message|agent-notification)[\s>]"
 )
 _INTERRUPTED = "[Request interrupted by user"
+_NOBODYS = (_INTERRUPTED, "<bash-", "<task-notification")
+"""How the last words of the user begin in a turn whose answer is to no prompt."""
 _ASIDE = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 """Marks of records in a transcript that neither the person nor the model said."""
 _PROMPTS = (b'"promptId"', b'"queued_command"')
@@ -52,19 +54,25 @@ def _stop(payload: Mapping[str, Any], common: dict[str, Any]) -> Event:
 
 
 def _asked(transcript: str, prompt_id: str) -> tuple[str, ...]:
-    """Return what the user asked in a turn, the latest last; empty where nothing tells."""
+    """Return what the user asked in a turn, the latest last; empty where nothing tells.
+
+    What the model says to a shell command of the user's comes, in older versions, under the id of
+    the prompt before. That one has been answered, or was interrupted and never will be. The end of
+    the file may still be on its way into it.
+    """
     added: list[str] = []
     for record in last_records(transcript, TAIL_BYTES, _PROMPTS):
         sent, message = mapping(record, "attachment"), mapping(record, "message")
         if sent.get("type") == "queued_command" and sent.get("commandMode") == "prompt":
             added.append(blocks(sent, "prompt"))
         elif text(record, "type") == "user" and _is_spoken(record, message):
-            prompt = blocks(message, "content")
-            if _written_by_the_agent(prompt):
-                continue
-            if record.get("promptId") == prompt_id:
+            prompt, same = blocks(message, "content"), record.get("promptId") == prompt_id
+            if same and prompt.startswith(_NOBODYS):
+                return ("",)
+            if same and not _written_by_the_agent(prompt):
                 return tuple(filter(str.strip, (prompt, *reversed(added))))
-            added.clear()  # to a turn that came later
+            if not _written_by_the_agent(prompt):
+                added.clear()  # to a turn that came later
     return ()
 
 
