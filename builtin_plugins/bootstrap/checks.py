@@ -48,7 +48,8 @@ async def rows(
             )
         ]
     facts, found = await asyncio.gather(
-        _facts(server, settings, deadline), server.probe.look(confirm=False, seconds=_LOOK_SECONDS)
+        _facts(server, settings, deadline),
+        server.probe.look(confirm=False, seconds=_LOOK_SECONDS, tidy=False),
     )
     if server.lacks_model_key and found.verdict is not Verdict.READY:
         return [

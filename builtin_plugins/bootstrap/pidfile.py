@@ -55,15 +55,20 @@ class PidFile:
         }
         write_json(self.path, fields, durable=False)
 
-    def live(self) -> int:
-        """Return the server's process, 0 where there is none; a record that is not true goes."""
+    def live(self, *, tidy: bool = True) -> int:
+        """Return the server's process, 0 where there is none.
+
+        Args:
+            tidy: Remove a record that is not true.
+        """
         seen = read_bytes(self.path, max_bytes=_MAX_BYTES)
         if seen is None:
             return 0
         pid, started = self._noted()
         if pid and self._serves(pid, started):
             return pid
-        self.forget(seen)
+        if tidy:
+            self.forget(seen)
         return 0
 
     def forget(self, seen: bytes | None = None) -> None:
@@ -79,11 +84,11 @@ class PidFile:
     def describe(self) -> str:
         """Return what it says, for people; nothing is removed."""
         if not self.path.exists():
-            return "no server is noted"
+            return f"{self.path}: absent"
         pid, started = self._noted()
         if not pid:
-            return f"{self.path} cannot be read"
-        return f"process {pid}, {'alive' if self._serves(pid, started) else 'gone'}"
+            return f"{self.path}: stale (unparseable)"
+        return f"{self.path}: {pid}, {'alive' if self._serves(pid, started) else 'stale'}"
 
     def _noted(self) -> tuple[int, str]:
         fields = read_object(self.path, max_bytes=_MAX_BYTES)

@@ -92,12 +92,15 @@ class PresenceProbe:
         """Tell whether the server answers and is fine."""
         return await self._ask(seconds) == READY
 
-    async def look(self, *, confirm: bool, seconds: float = HTTP_SECONDS) -> Presence:
+    async def look(
+        self, *, confirm: bool, seconds: float = HTTP_SECONDS, tidy: bool = True
+    ) -> Presence:
         """Return what is there.
 
         Args:
             confirm: Where nothing is, look once more after a pause.
             seconds: How long the server may take to answer.
+            tidy: Remove the note of a server that is gone.
         """
         evidence = {"base_url": self._url, "http": await self._ask(seconds)}
         if evidence["http"] == READY:
@@ -108,7 +111,7 @@ class PresenceProbe:
         evidence["tcp"] = tcp.value
         if tcp is Tcp.LISTENING:
             return Presence(Verdict.BUSY, evidence)
-        if pid := self._pidfile.live():
+        if pid := self._pidfile.live(tidy=tidy):
             evidence["pid"] = str(pid)
             return Presence(Verdict.BUSY, evidence)
         if tcp is not Tcp.REFUSED:

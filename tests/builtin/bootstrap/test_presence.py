@@ -149,9 +149,21 @@ async def test_a_process_that_got_the_id_of_a_server_is_not_the_server(tmp_path:
     assert pidfile.live() == ALIVE
     fields = json.loads(pidfile.path.read_text())
     pidfile.path.write_text(json.dumps(fields | {"start_time": "1"}))
-    assert pidfile.describe() == f"process {ALIVE}, gone"
+    assert pidfile.describe() == f"{pidfile.path}: {ALIVE}, stale"
+    assert pidfile.live(tidy=False) == 0
+    assert pidfile.path.exists(), "who only looks removes nothing"
     assert pidfile.live() == 0
     assert not pidfile.path.exists()
+
+
+def test_doctor_is_told_what_a_record_says(tmp_path: Path):
+    pidfile = PidFile(tmp_path, 8011, command=lambda _: UVICORN)
+    assert pidfile.describe() == f"{pidfile.path}: absent"
+    for text in ("", "{", "[]", '{"pid": "7"}', '{"pid": 0}', '{"pid": true}'):
+        pidfile.path.write_text(text)
+        assert pidfile.describe() == f"{pidfile.path}: stale (unparseable)", text
+    pidfile.write(ALIVE, "1.6.0")
+    assert pidfile.describe() == f"{pidfile.path}: {ALIVE}, alive"
 
 
 async def test_a_record_of_another_plugin_has_no_start_and_counts(tmp_path: Path):

@@ -86,6 +86,16 @@ async def test_a_look_changes_no_file_and_makes_no_key(
     assert rows["key"].status is CheckStatus.INFO
 
 
+async def test_the_note_of_a_server_that_is_gone_stays(make, isolated_environment):
+    host = make(LLM_API_KEY="any-text-will-do", COGNEE_LOCAL_API_URL="")
+    note = host.paths.shared_dir / "server-8011.pid"
+    note.parent.mkdir(parents=True)
+    note.write_text('{"pid": 4194304, "port": 8011, "version": "1.6.0", "created_at": 1}')
+    rows = await rows_of(host)
+    assert rows["server pidfile"].detail == f"{note}: 4194304, stale"
+    assert note.exists()
+
+
 async def test_a_cached_key_that_is_refused_is_not_thrown_away(make, embedded_server: Server):
     host = make(COGNEE_LOCAL_API_URL=embedded_server.url)
     cache = host.paths.api_key_cache
