@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cognee_hooks.doctor.rows import info, ok, warning
+from cognee_hooks.faults import DropReason
 from cognee_hooks.results import Act, CheckResult
 
 if TYPE_CHECKING:
     from cognee_hooks.host import Host
+
+_STORED = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)
+_BY_RULE = (DropReason.DENIED_PATH, DropReason.TOOL_NOT_ALLOWED, DropReason.OWN_TOOL)
+"""Why something is left out on purpose."""
 
 
 def checks(host: Host) -> list[CheckResult]:
@@ -23,11 +28,12 @@ def _session(host: Host) -> Iterator[CheckResult]:
         return
     yield ok("session", host.session.session_id)
     totals = host.ledger.totals(host.session.session_id)
-    stored = totals.get(Act.DELIVERED, 0) + totals.get(Act.REPLAYED, 0)
-    repeated = totals.get(Act.DEDUPLICATED, 0)
+    stored = sum(totals.get(act, 0) for act in _STORED)
     found = f"{stored} stored · {host.waiting} waiting"
-    found += f" · {repeated} had been stored before" if repeated else ""
-    lost = totals.get(Act.DROPPED, 0) + totals.get(Act.QUARANTINED, 0)
+    drops = host.drops.as_dict()
+    left_out = sum(drops.get(reason.value, 0) for reason in _BY_RULE)
+    found += f" · {left_out} left out by rule" if left_out else ""
+    lost = sum(drops.values()) - left_out + totals.get(Act.QUARANTINED, 0)
     if lost:
         see = "`cognee-hooks ledger` says which and why"
         yield warning("entries", f"{found} · {lost} given up", see)

@@ -12,6 +12,7 @@ from cognee_hooks import hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import configuration, examine, machine, worst
 from cognee_hooks.doctor.rows import MASK, MAX_TEXT
+from cognee_hooks.faults import DropReason
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckResult, CheckStatus
 from cognee_hooks.services.crypto import Sealer
@@ -259,10 +260,15 @@ async def test_a_live_session_tells_what_became_of_its_entries(make):
         host.ledger.record(session, act, "qa", count=count)
     rows = {row.name: row for row in await examine(host, Deadline.after(PATIENCE))}
     assert rows["session"].detail == session
-    assert rows["entries"].detail == "4 stored · 0 waiting · 2 had been stored before"
-    host.ledger.record(session, Act.DROPPED, "rejected")
+    assert rows["entries"].detail == "6 stored · 0 waiting"
+    host.drop(DropReason.OWN_TOOL)
+    rows = {row.name: row for row in await examine(host, Deadline.after(PATIENCE))}
+    assert rows["entries"].detail == "6 stored · 0 waiting · 1 left out by rule"
+    assert rows["entries"].status is CheckStatus.OK
+    host.drop(DropReason.REJECTED)
     rows = await rows_of(host)
     assert rows["entries"].status is CheckStatus.WARNING
+    assert rows["entries"].detail.endswith("1 given up")
 
 
 async def test_a_clock_that_is_wrong_is_told(make):
