@@ -77,6 +77,7 @@ class Attached:
         self._send = LineWriter(writer).send
         self._asking = Asking(self._send)
         self._calls: dict[int, asyncio.Task[None]] = {}
+        self._loop = asyncio.get_running_loop()
 
     async def serve(self) -> None:
         """Serve the caller until it is gone."""
@@ -181,7 +182,9 @@ class Attached:
         return await work(host, deadline=limit)
 
     def _progress(self, number: int, text: str) -> None:
-        self._send({"id": number, "progress": clean(text)})
+        # Plugins may tell it from threads of their own.
+        message = {"id": number, "progress": clean(text)}
+        self._loop.call_soon_threadsafe(self._send, message)
 
 
 def _hello(session: LiveSession | None, host: Host | None, how: str) -> dict[str, Any]:

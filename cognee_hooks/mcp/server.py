@@ -95,9 +95,14 @@ class _Progress:
         self._context = context
         self._count = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
 
     def show(self, text: str) -> None:
-        """Tell it; the steps are counted, since nobody knows how many there will be."""
+        """Tell it, from whatever thread."""
+        self._loop.call_soon_threadsafe(self._tell, text)
+
+    def _tell(self, text: str) -> None:
+        # The steps are counted, since nobody knows how many there will be.
         self._count += 1
         work = self._context.session.report_progress(self._count, message=text)
         task = asyncio.create_task(work)

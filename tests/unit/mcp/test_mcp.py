@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import ClientSession
+from mcp import Client, ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from cognee_hooks.calls import CallFailed
 from cognee_hooks.cli import main
 from cognee_hooks.daemon import control
+from cognee_hooks.errors import UsageError
 from cognee_hooks.mcp import proxy as module
 from cognee_hooks.mcp.proxy import MAX_ANSWER_BYTES, Proxy
+from cognee_hooks.mcp.server import make_server
 from cognee_hooks.reach import Answer, Offer, Whereabouts
 from tests.support.command import install_plugin
 from tests.support.daemon import agent_environment, folder_of, stop_daemon
@@ -75,7 +80,11 @@ async def test_tools_are_served_by_a_daemon_that_is_started_and_stdout_carries_t
             refused = await session.call_tool("cognee_nope", {})
             assert refused.is_error
             folder = folder_of(environ)
-            await until(lambda: control.ask(folder, "status"), "a daemon")
+            status = await until(lambda: control.ask(folder, "status"), "a daemon")
+            os.kill(status["pid"], signal.SIGKILL)
+            done = await session.call_tool("cognee_noise", {})
+            assert not done.is_error
+            await until(lambda: control.ask(folder, "status"), "another daemon")
     finally:
         stop_daemon(environ)
 
@@ -141,6 +150,49 @@ async def test_an_agent_that_names_its_conversation_with_the_call_is_believed(ma
 async def test_without_a_daemon_nothing_has_to_be_told_when_it_ends(made):
     await made.left()
     await made.close()
+
+
+async def test_what_goes_wrong_is_an_answer(made, monkeypatch):
+    async def refuses(*_: Any) -> None:
+        raise UsageError("several live sessions may be meant")
+
+    monkeypatch.setattr(module, "open_line", refuses)
+    answer = await made.call("cognee_x", {}, {}, lambda _: None)
+    assert answer == Answer(text="several live sessions may be meant", failed=True)
+    assert [each["name"] for each in (await made.offer()).tools] == ["cognee_x"]
+
+
+async def test_a_client_gets_no_tools_where_nothing_can_be_found_out(made, monkeypatch):
+    async def fails(*_: Any) -> None:
+        raise CallFailed("plugins took too long")
+
+    monkeypatch.setattr(module, "make_own", fails)
+    async with Client(make_server(made)) as session:
+        assert (await session.list_tools()).tools == []
+        done = await session.call_tool("cognee_x", {})
+        assert done.is_error
+
+
+async def test_a_client_that_asks_for_it_hears_how_far_a_call_is(made, monkeypatch):
+    class Slow(Own):
+        async def call(self, call: Any, caller: Any, deadline: Any) -> Answer:
+            caller.progress("one")
+            await asyncio.to_thread(caller.progress, "two")
+            await asyncio.sleep(0.05)
+            return Answer(text="done", failed=False)
+
+    async def make(*_: Any) -> Own:
+        return Slow()
+
+    heard: list[str | None] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+
+    monkeypatch.setattr(module, "make_own", make)
+    async with Client(make_server(made)) as session:
+        await session.call_tool("cognee_x", {}, progress_callback=hear)
+    assert heard == ["one", "two"]
 
 
 async def test_what_can_be_called_is_known_before_there_is_a_session(made):
