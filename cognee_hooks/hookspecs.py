@@ -300,13 +300,16 @@ def cognee_status_rows(deadline: Deadline) -> Any:
 def cognee_doctor_checks(deadline: Deadline) -> Any:
     """Check whether this plugin can do its work.
 
-    Called by ``cognee-hooks doctor``, all implementations at the same time.
+    Called by ``cognee-hooks doctor``, all implementations at the same time. A look changes nothing:
+    make no file and no key, and repair nothing. Say one fact a row, and what to do where it is not
+    well. What looks like a secret is masked, and what you say is left out of support bundles.
 
     Args:
-        deadline: Ends 2.5 s after the call.
+        deadline: Ends 2.5 s after the call; leave yourself time to say that a server was silent.
 
     Returns:
-        A `CheckResult`, a list of them, or None.
+        A `CheckResult`, a list of at most 30 of them, or None. `CheckResult.off` is the row of a
+        feature that is switched off.
     """
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from cognee_hooks.cli import doctor, main
 from cognee_hooks.doctor import Finding
+from cognee_hooks.drill import Drill, DrillRow
 from cognee_hooks.injection import clean
 from cognee_hooks.results import CheckResult, CheckStatus
 
@@ -81,3 +82,40 @@ def test_what_becomes_of_the_agents_side_costs_no_other_row(monkeypatch, capsys,
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert told in rows["agent"]["detail"]
     assert {"mode", "server", "bridge"} <= rows.keys()
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"), [(["ok", "info", "warning"], 0), (["ok", "failed"], 1)]
+)
+def test_a_drill_is_shown_row_by_row_and_decides_on_the_exit_code(
+    monkeypatch, capsys, statuses, code
+):
+    rows = [
+        DrillRow(
+            name=f"fault {number}",
+            status=CheckStatus(status),
+            detail="found",
+            proves="it holds",
+            remedy="mend it" if status == "failed" else "",
+            seconds=0.5,
+        )
+        for number, status in enumerate(statuses)
+    ]
+
+    async def run(self, deadline):
+        return rows
+
+    monkeypatch.setattr(Drill, "run", run)
+    assert main(["doctor", "--drill"]) == code
+    out = capsys.readouterr().out
+    assert "it holds" in out
+    assert ("mend it" in out) is bool(code)
+    assert main(["doctor", "--drill", "--json"]) == code
+    assert json.loads(capsys.readouterr().out)[0] == {
+        "name": "fault 0",
+        "status": "ok",
+        "detail": "found",
+        "proves": "it holds",
+        "remedy": "",
+        "seconds": 0.5,
+    }
