@@ -14,7 +14,8 @@ REPORT = (
     "block your own plugins one by one (`-p no:NAME`) to see whether one is in the way; if none "
     "is, report this with `cognee-hooks doctor --bundle`"
 )
-_EVENT_SECONDS = 4.0
+_EVENT_SECONDS = thin_client.TAKE_SECONDS + thin_client.BOOT_SECONDS
+"""Longest that an event may take for which nobody asks memory, a daemon's start included."""
 _LIMIT = thin_client.LIMIT
 
 
@@ -131,7 +132,6 @@ def captured_kinds(played: Played) -> set[str]:
 def _answers(replies: Iterable[Reply], recall_seconds: float) -> Iterable[str]:
     for reply in replies:
         prompt = reply.event == "UserPromptSubmit"
-        # A daemon may have to be started first, which every limit leaves time for.
         limit = min(_LIMIT, recall_seconds + _EVENT_SECONDS) if prompt else _EVENT_SECONDS
         if reply.event == "SessionStart":
             limit = _LIMIT

@@ -225,7 +225,7 @@ def reply(**changes) -> Reply:
         (played(texts=lambda m: m[:1]), 1, CheckStatus.WARNING, "still wait on disk"),
         (played(texts=lambda m: [*m, m[0]]), 0, CheckStatus.FAILED, "stored more than once"),
         (played(replies=[reply(problem="it hung")]), 0, CheckStatus.FAILED, "Stop failed: it hung"),
-        (played(replies=[reply(seconds=5.0)]), 0, CheckStatus.FAILED, "waited 5.0 s for its Stop"),
+        (played(replies=[reply(seconds=6.0)]), 0, CheckStatus.FAILED, "waited 6.0 s for its Stop"),
         (
             played(replies=[reply(event="UserPromptSubmit", seconds=5.0)]),
             0,
@@ -233,10 +233,10 @@ def reply(**changes) -> Reply:
             "5.0 s",
         ),
         (
-            played(replies=[reply(event="UserPromptSubmit", seconds=7.1)]),
+            played(replies=[reply(event="UserPromptSubmit", seconds=8.1)]),
             0,
             CheckStatus.FAILED,
-            "7.1",
+            "8.1",
         ),
     ],
 )
