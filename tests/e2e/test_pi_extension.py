@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from cognee_hooks.errors import FailureKind, ServerFailure
 from tests.support.channel_daemon import ChannelDaemon, launched, make_launcher
 from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.pi_agent import PACKAGES, Pi
 from tests.support.waiting import wait_until
 
+AWAY = ServerFailure(FailureKind.REFUSED, "nothing listens there")
 MEMORY = "=== Cognee memory ===\nThe sky is green here.\n=== End Cognee memory ==="
 AT_ONCE = 8.0
 """Seconds within which a run ends that waits for nothing."""
@@ -148,9 +150,12 @@ def test_a_plugins_command_is_a_slash_command(pi: Pi, home: Path, model: ChatEnd
     with ChannelDaemon(home), pi.rpc() as session:
         assert session.ui("setStatus")["statusText"] == "memory on"
         commands = session.ask(type="get_commands")["data"]["commands"]
-        assert {"cognee-shout", "cognee-forget"} <= {command["name"] for command in commands}
-        session.send(type="prompt", message="/cognee-shout hello")
-        assert session.ui("notify")["message"] == "HELLO!"
+        offered = {command["name"] for command in commands}
+        assert {"cognee", "cognee-doctor", "cognee-shout", "cognee-forget"} <= offered
+        for text, level in (("hello", "info"), ("⚠ hm", "warning")):
+            session.send(type="prompt", message=f"/cognee-shout {text}")
+            shown = session.ui("notify")
+            assert (shown["message"], shown["notifyType"]) == (f"{text.upper()}!", level)
     assert model.requests == []
 
 
@@ -187,6 +192,40 @@ def test_what_a_plugin_says_is_shown(pi: Pi, home: Path):
         notice = session.ui("notify")
         assert notice["message"] == "Cognee memory: the server is away."
         assert notice["notifyType"] == "warning"
+
+
+def test_the_person_is_told_when_memory_comes_and_goes(pi: Pi, home: Path):
+    with ChannelDaemon(home) as daemon, pi.rpc() as session:
+        daemon.wait_for("session_start")
+        for failure, start, level in (
+            (None, "Cognee Memory Connected", "info"),
+            (AWAY, "Cognee memory offline (nothing listens there).", "warning"),
+            (None, "Cognee Memory Connected", "info"),
+        ):
+            daemon.connection(failure)
+            notice = session.ui("notify")
+            assert notice["message"].startswith(start)
+            assert notice["notifyType"] == level
+
+
+def test_without_an_interface_nothing_is_said_of_the_connection(pi: Pi, home: Path):
+    with ChannelDaemon(home) as daemon:
+        run = pi.start("Wait {{hold: 2}}")
+        with run:
+            daemon.wait_for("session_start")
+            daemon.connection(AWAY)
+            done = run.wait(QUICK)
+    assert (done.returncode, done.answer, done.stderr) == (0, "Done.", "")
+
+
+def test_a_tool_call_that_the_person_stops_is_given_up_at_the_daemon(pi: Pi, home: Path):
+    with ChannelDaemon(home) as daemon, pi.rpc() as session:
+        session.send(type="prompt", message="Go {{call: cognee_wait {}}}")
+        session.until(lambda each: each["type"] == "tool_execution_start")
+        time.sleep(0.2)
+        session.send(type="abort")
+        session.until(lambda each: each["type"] == "agent_end")
+        assert daemon.wait_for_cancel()
 
 
 # -- long sessions ---------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from cognee_hooks.agents.pi import Pi
 from cognee_hooks.daemon.channel import Channel
 from cognee_hooks.daemon.protocol import Opening, read_opening
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import ServerFailure
 from cognee_hooks.host import Host
 from cognee_hooks.results import Command, Tool
 from tests.support.scripted import ScriptedClient
@@ -40,22 +41,31 @@ class TestPlugin:
 
     def __init__(self, context: Any) -> None:
         self._context = context
+        self.cancelled = threading.Event()
 
     @hookimpl
-    def cognee_register_tools(self) -> Tool:
-        """One tool."""
-        return Tool(
-            name="cognee_lookup",
-            description="Look something up.",
-            parameters=SCHEMA,
-            run=self._look_up,
-        )
+    def cognee_register_tools(self) -> list[Tool]:
+        """One tool that answers, and one that never does."""
+        return [
+            Tool(
+                name="cognee_lookup",
+                description="Look something up.",
+                parameters=SCHEMA,
+                run=self._look_up,
+            ),
+            Tool(
+                name="cognee_wait",
+                description="Wait for ever.",
+                parameters={"type": "object", "properties": {}},
+                run=self._wait,
+            ),
+        ]
 
     @hookimpl
     def cognee_register_commands(self) -> list[Command]:
         """One command that answers, and one that asks first."""
         return [
-            Command(name="shout", help="Say it loud.", run=self._shout),
+            Command(name="shout", help="Say it loud: [--long <n>] [--loud]", run=self._shout),
             Command(name="forget", help="Forget it.", run=self._forget),
         ]
 
@@ -68,6 +78,13 @@ class TestPlugin:
         if arguments["query"] == "nothing":
             raise LookupError(arguments["query"])
         return f"{arguments['query']} is blue"
+
+    async def _wait(self, arguments: Mapping[str, Any]) -> str:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cancelled.set()
+        return ""
 
     async def _shout(self, text: str) -> str:
         return f"{text.upper()}!"
@@ -182,6 +199,17 @@ class ChannelDaemon:
         """Let a plugin say something to the person."""
         assert self._host is not None
         self._loop.call_soon_threadsafe(self._host.say, text)
+
+    def connection(self, failure: ServerFailure | None) -> None:
+        """Let the session learn how a request to its server went."""
+        assert self._host is not None
+        self._loop.call_soon_threadsafe(self._host.services.health.note, failure)
+
+    def wait_for_cancel(self, seconds: float = PATIENCE) -> bool:
+        """Wait until the tool that never answers was given up; tells whether it was."""
+        assert self._host is not None
+        plugin = self._host.registry.manager.get_plugin("test")
+        return bool(plugin.cancelled.wait(seconds))
 
     # -- the session, as a channel sees it --------------------------------------------------------
 
