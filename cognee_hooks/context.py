@@ -8,18 +8,18 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee_hooks.caller import dialogs_of_caller, progress_of_caller
 from cognee_hooks.cause import next_key
 from cognee_hooks.deadline import Clock, Deadline
-from cognee_hooks.dialogs import Dialogs
 from cognee_hooks.errors import ServerFailure, UsageError
 from cognee_hooks.faults import DropReason, NoticeLevel
 from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest
 
 if TYPE_CHECKING:
     from cognee_hooks.core_settings import CoreSettings
+    from cognee_hooks.hostport import HostPort
     from cognee_hooks.redaction import Redacted
     from cognee_hooks.services.answers import DatasetRef
     from cognee_hooks.services.bundle import Services
@@ -48,67 +48,6 @@ class Session:
     cwd: str
     dataset: str
     max_context_bytes: int = 9_500
-
-
-class HostPort(Protocol):
-    """What the host does for plugins."""
-
-    dialogs: Dialogs
-    progress: Callable[[str], None]
-
-    @property
-    def session(self) -> Session:
-        """See `PluginContext.session`."""
-        ...
-
-    @property
-    def waiting(self) -> int:
-        """Entries that are captured and not yet at the server."""
-        ...
-
-    async def redact(self, value: T, *, max_bytes: int | None, flatten: bool) -> Redacted[T]:
-        """See `PluginContext.redact`."""
-        ...
-
-    async def store(self, request: StoreRequest) -> StoreReceipt:
-        """See `PluginContext.store`."""
-        ...
-
-    def spawn(self, plugin: str, work: Coroutine[Any, Any, None], *, lasting: bool) -> None:
-        """See `PluginContext.spawn`."""
-        ...
-
-    def report_waiting(self, plugin: str, count: int, *, volatile: int) -> None:
-        """See `PluginContext.report_waiting`."""
-        ...
-
-    async def flush(self, deadline: Deadline) -> None:
-        """See `PluginContext.flush`."""
-        ...
-
-    async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
-        """See `PluginContext.switch_dataset`."""
-        ...
-
-    async def search_lanes(self, query: str, deadline: Deadline) -> list[tuple[Lane, list[str]]]:
-        """See `PluginContext.search_lanes`."""
-        ...
-
-    def is_active(self, plugin: str) -> bool:
-        """See `PluginContext.is_active`."""
-        ...
-
-    def identity_changed(self) -> None:
-        """See `PluginContext.identity_changed`."""
-        ...
-
-    def say(self, text: str, level: NoticeLevel) -> None:
-        """See `PluginContext.say`."""
-        ...
-
-    def drop(self, reason: DropReason) -> None:
-        """See `PluginContext.drop`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
