@@ -1,0 +1,70 @@
+"""The example's own tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cognee_hooks_audit_log import AuditLog
+
+from cognee_hooks.events import PostToolUseFailure, SessionEnd, SessionStart
+from cognee_hooks.testing import assert_plugin
+
+WHO = {"session_id": "s1", "agent": "claude-code"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "audit.jsonl"
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_the_plugin_is_sound(tmp_path: Path, file: Path) -> None:
+    assert_plugin(AuditLog, tmp_path, options={"file": str(file)})
+
+
+def test_each_event_is_a_line_without_anybodys_words(cognee_session: Any, file: Path) -> None:
+    session = cognee_session(AuditLog, environ={"COGNEE_AUDIT_FILE": str(file)})
+    session.fire(SessionStart(**WHO))
+    session.prompt("a very private question")
+    session.tool("Bash", "ok", command="cat private.txt")
+    session.fire(PostToolUseFailure(**WHO, tool_name="Read", error="private"))
+    session.fire(SessionEnd(**WHO))
+    assert [each["event"] for each in lines(file)] == [
+        "session_start",
+        "prompt",
+        "tool",
+        "tool",
+        "session_end",
+    ]
+    assert [each["outcome"] for each in lines(file) if "outcome" in each] == ["ok", "failed"]
+    assert "private" not in file.read_text()
+
+
+def test_the_file_is_the_users_own(cognee_session: Any, file: Path) -> None:
+    cognee_session(AuditLog, environ={"COGNEE_AUDIT_FILE": str(file)}).prompt("hello there")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_only_the_tools_that_were_asked_for_are_noted(cognee_session: Any, file: Path) -> None:
+    environ = {"COGNEE_AUDIT_FILE": str(file), "COGNEE_AUDIT_TOOLS": "Write"}
+    session = cognee_session(AuditLog, environ=environ)
+    session.tool("Bash", "ok", command="ls")
+    session.tool("Write", "ok", file_path="/p/a")
+    assert [each["tool"] for each in lines(file)] == ["Write"]
+
+
+@pytest.mark.cognee_expects_faults
+def test_a_file_that_cannot_be_written_costs_the_session_nothing(
+    cognee_session: Any, tmp_path: Path
+) -> None:
+    environ = {"COGNEE_AUDIT_FILE": str(tmp_path / "no" / "such" / "folder" / "x")}
+    session = cognee_session(AuditLog, environ=environ)
+    session.prompt("Which port does billing use?")
+    session.stop("7431.")
+    assert len(session.server.entries) == 1

@@ -1,0 +1,51 @@
+"""The examples, installed from wheels into a fresh environment, with their own tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.installation import Installation
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(each.parent for each in (ROOT / "examples").glob("*/pyproject.toml"))
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """An environment with cognee-hooks and all example plugins."""
+    made = Installation.fresh(tmp_path_factory.mktemp("examples"))
+    made.install(f"{ROOT}[embedded]", "pytest", *EXAMPLES)
+    return made
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+def test_an_examples_own_tests_pass(installation: Installation, example: Path) -> None:
+    # Below another project's configuration, which is not theirs.
+    options = ("-q", "-p", "no:cacheprovider", "-c", str(example / "pyproject.toml"))
+    done = installation.run(*options, str(example / "tests"), program="pytest")
+    assert done.returncode == 0, done.stdout
+
+
+def test_all_of_them_work_beside_each_other(installation: Installation) -> None:
+    rows = json.loads(installation.run("plugins", "--json").stdout)
+    names = {each.name.replace("_", "-") for each in EXAMPLES} - {"redact-employee-ids"}
+    assert names | {"employee-ids"} <= {row["name"] for row in rows}
+    assert {row["reason"] for row in rows} == {""}
+
+
+def test_the_plugin_without_a_package_says_what_it_saw(installation: Installation) -> None:
+    done = installation.run(str(ROOT / "examples" / "local_plugin.py"), program="python")
+    assert done.returncode == 0, done.stderr
+    assert "Today is " in done.stdout
+    assert "turns: 1" in done.stdout
+
+
+def test_the_agent_of_an_example_is_answered(installation: Installation) -> None:
+    payload = {"conversation": "c1", "folder": "/tmp", "text": "Which port does billing use?"}
+    environ = {"COGNEE_BASE_URL": "http://127.0.0.1:9", "COGNEE_API_KEY": "key"}
+    done = installation.run("run", "toy-agent", "prompt", stdin=json.dumps(payload), **environ)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "recall skipped" in json.loads(done.stdout)["memory"]
