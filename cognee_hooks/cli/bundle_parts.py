@@ -31,6 +31,7 @@ Shorten = Callable[[str], str]
 Parts = dict[str, tuple[str, str | Mapping[str, object] | Sequence[object]]]
 
 LOG_LINES = 300
+MAX_SESSIONS = 1000
 LOG_BYTES = 4_000_000
 NAMES_SECONDS = 3.0
 LEFT_OUT = "(left out)"
@@ -45,6 +46,7 @@ _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ )([\w.]+): (.*
 _OURS = re.compile(r"cognee_hooks\.(?!plugins\.)")
 _EVENT = re.compile(r'"ts": "([\d:.T+-]+)", "event": "(\w+)"')
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_UUID = re.compile(r"\w*[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _VARIABLE = re.compile(r"(?:COGNEE|LLM|EMBEDDING|DEFAULT_USER)_\w+\Z")
 
 
@@ -88,7 +90,7 @@ class Shortener:
         """Return a text without any of that."""
         for name, instead in self._names:
             text = text.replace(name, instead)
-        return _EMAIL.sub("<email>", self._masker.text(text))
+        return _UUID.sub("<id>", _EMAIL.sub("<email>", self._masker.text(text)))
 
 
 async def _shortener(host: Host) -> Shortener:
@@ -101,7 +103,8 @@ async def _shortener(host: Host) -> Shortener:
             pass  # nobody was told of them, so they stand nowhere
     await host.close(Deadline.after(1.0))
     replaced = {name: "<dataset>" for name in names if name and name != DEFAULT_DATASET}
-    replaced[host.session.session_id] = "<session>"
+    sessions = [each.session_id for each in known_sessions(host.settings.environ)[:MAX_SESSIONS]]
+    replaced |= dict.fromkeys([*sessions, host.session.session_id], "<session>")
     replaced |= _address(host.mode.url)
     home = host.paths.home
     replaced |= {str(home): "~", str(home.resolve()): "~"}

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks.cli import main
+from cognee_hooks.results import Act
 from cognee_hooks.services.crypto import Sealer
+from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.paths import Paths
 from tests.support.command import command, install_plugin
 from tests.support.fake_server import FakeServer
@@ -29,6 +31,8 @@ SECRETS = {
     "a value in config.yaml": "swordfish" + "-and-chips",
     "a bad value": "open" + "sesame",
     "an email": "gavin.belson" + "@hooli.example",
+    "a session": "claude_acme" + "-layoffs",
+    "an id": "claude_6ccf3f3f-47b0" + "-4ec3-b460-586a920ffb6b",
     "what waits": "the launch code is" + " 12345",
 }
 
@@ -69,10 +73,13 @@ def planted(isolated_environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         f"2026-11-30 14:37:03,483 INFO cognee_hooks.daemon: {SECRETS['a token in a log']}\n"
         f"2026-11-30 14:37:03,483 INFO cognee_hooks.x: {SECRETS['a key in the env file']}"
         f" {paths.home}\n"
+        f"2026-11-30 14:37:03,483 INFO cognee_hooks.y: {SECRETS['a session']} {SECRETS['an id']}\n"
         f"2026-11-30 14:37:03,484 INFO cognee_hooks.plugins.x: {SECRETS['a prompt in a log']}\n"
         f"2026-11-30 14:37:03,485 INFO other.package: {SECRETS['a prompt in a log']}\n"
         f"{SECRETS['a prompt in a log']}\n"
     )
+    ledger = Ledger(paths.ledger_dir, "claude-code", paths.key_file)
+    ledger.record(SECRETS["a session"], Act.CAPTURED, "qa", content=SECRETS["what waits"])
     own = paths.shared_dir / "hooks" / "bootstrap"
     own.mkdir(parents=True)
     event = {"ts": "2026-11-30T14:37:03+00:00", "event": "server_exited_before_healthy"}
@@ -124,6 +131,8 @@ async def test_no_byte_of_the_bundle_holds_a_secret(planted: Paths, tmp_path: Pa
     assert b"daemon 0.1.0 listens" in files["daemon.log"]
     assert b"server_exited_before_healthy" in files["bootstrap.log"]
     assert json.loads(files["statistics.json"])["waiting"]["entries"] == 1
+    assert json.loads(files["statistics.json"])["totals"] == {"captured": 1}
+    assert b"<session> <id>" in files["daemon.log"]
     rows = {row["name"]: row for row in json.loads(files["doctor.json"])}
     assert rows["dataset"]["detail"].startswith("<dataset>")
     assert "talkative" in str(rows["(left out)"])
