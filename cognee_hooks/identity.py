@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.guard import attempt_await
+from cognee_hooks.guard import Attempt, attempt, attempt_await
 from cognee_hooks.services.keys import Key
 from cognee_hooks.services.names import canonical_uuid
 
@@ -61,12 +61,20 @@ class Credentials:
     @property
     def shared_names(self) -> Mapping[str, str]:
         """UUIDs that names of datasets lead to, where the account shares another one's."""
-        return self._datasets.known if self._datasets is not None else {}
+        datasets = self._datasets
+        if datasets is None:
+            return {}
+        found = attempt(lambda: dict(datasets.known)).result
+        return found if isinstance(found, dict) else {}
 
     @property
     def shared_ids(self) -> Collection[str]:
         """UUIDs of the datasets that the account may write to as a guest of another one."""
-        return self._datasets.shared if self._datasets is not None else ()
+        datasets = self._datasets
+        if datasets is None:
+            return ()
+        found = attempt(lambda: tuple(datasets.shared)).result
+        return found if isinstance(found, tuple) else ()
 
     async def address(self, name: str, deadline: Deadline, *, write: bool) -> str:
         """Return the UUID that the name of a dataset leads to; "" where the name itself does.
@@ -84,7 +92,7 @@ class Credentials:
         datasets = self._datasets
         if datasets is None:
             return ""
-        done = await attempt_await(datasets.lead(name, deadline, write=write))
+        done = await _led(datasets, name, deadline, write=write)
         if isinstance(done.error, ServerFailure):
             raise done.error
         found = canonical_uuid(done.result) if isinstance(done.result, str) else ""
@@ -118,3 +126,15 @@ class Credentials:
             self._identity = self._datasets = None
         else:
             await self._chain.rejected(key)
+
+
+async def _led(datasets: SharedDatasets, name: str, deadline: Deadline, *, write: bool) -> Attempt:
+    """Ask a plugin's object where a name leads to; what it raises is a value."""
+    called = attempt(lambda: datasets.lead(name, deadline, write=write))
+    if called.error is not None:
+        return called
+    try:
+        async with asyncio.timeout(deadline.remaining()):
+            return await attempt_await(called.result)
+    except TimeoutError as error:
+        return Attempt(error=error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from cognee_hooks.typed import require, require_callable
 
@@ -210,6 +210,7 @@ class StoreReceipt:
         require(self, str, "reason", "entry_id")
 
 
+@runtime_checkable
 class SharedDatasets(Protocol):
     """What names of datasets mean for an account that shares the datasets of another one.
 
@@ -262,6 +263,8 @@ class Identity:
     def __post_init__(self) -> None:
         """Refuse fields of a wrong type."""
         require(self, str, "api_key", "source")
+        if self.datasets is not None:
+            require(self, SharedDatasets, "datasets")
 
 
 WARNING_SIGN = "⚠"

@@ -22,7 +22,7 @@ from cognee_hooks.services.filelock import KernelLock
 
 if TYPE_CHECKING:
     from builtin_plugins.provisioning.agent_key import AgentKey
-    from cognee_hooks.services.accounts import Contract
+    from cognee_hooks.services.accounts import Contract, Provisioned
 
 BUDGET = 10.0
 _POLL_SECONDS = 0.05
@@ -202,7 +202,7 @@ class Provisioner:
             if got.key is not None or principal is None:
                 return
             made = await self._owner.provision(keys.plugin, principal.value, deadline)
-            got.key, got.made = keys.save(made, principal.value), True
+            got.key, got.made = await self._kept(made, principal.value, deadline), True
         except BadProvision as bad:
             fields = ",".join(bad.fields)
             self._log.warning("plugin_provision_bad_response %s fields=%s", bad.reason, fields)
@@ -214,6 +214,19 @@ class Provisioner:
             lock.release()
         why = "explicit" if self._policy is IdentityPolicy.ENABLED else "shared_memory"
         self._log.info("plugin_agent_provisioned agent=%s reason=%s", got.key.agent_id, why)
+
+    async def _kept(self, made: Provisioned, principal: str, deadline: Deadline) -> AgentKey:
+        """Keep an account's key; one that cannot be kept is revoked, since nobody will know it.
+
+        Raises:
+            OSError: It cannot be kept.
+        """
+        try:
+            return self._account.keys.save(made, principal)
+        except OSError:
+            with suppress(ServerFailure):
+                await self._owner.disconnect(self._account.keys.plugin, deadline)
+            raise
 
     async def _separate(self, got: _Got, reason: str, deadline: Deadline) -> None:
         """Write down why memory is not shared, and give back what is of no use then."""

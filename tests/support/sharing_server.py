@@ -15,6 +15,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -81,7 +82,8 @@ class SharingServer(EmbeddedServer):
         create_only: It announces that provisioning makes accounts only.
         typed_ids: It announces that entries take UUIDs of shared datasets.
         seen: All requests but those for health, in order.
-        refusals: What is answered instead, by method and beginning of the path; an empty body is
+        refusals: What is answered instead, by method and beginning of the path, which may hold
+            stars; an empty body is
             sent as it is, so that a test can have an answer without what it should hold.
         owner: The account of the data.
         agents: Accounts of plugins, by plugin.
@@ -214,7 +216,7 @@ class _Front:
         document = json.loads(body) if body[:1] in {b"{", b"["} else None
         server.seen.append(Seen(request.method, path, query, who, document))
         for (method, beginning), (status, refusal) in server.refusals.items():
-            if request.method == method and path.startswith(beginning):
+            if request.method == method and fnmatch(path, f"{beginning}*"):
                 return JSONResponse(refusal, status)
         if account is None:
             return None if not key else JSONResponse({"detail": "Unauthorized"}, 401)

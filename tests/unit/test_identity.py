@@ -181,3 +181,39 @@ async def test_a_plugin_that_has_another_answer_is_asked_anew():
     keys.reconsider()
     assert await keys.key(Deadline.after(PATIENCE)) == Key("k", "vault")
     assert len(asked) == 2
+
+
+async def test_a_plugin_that_does_not_come_back_ends_with_the_request():
+    class Hangs(Datasets):
+        async def lead(self, name: str, deadline: Deadline, *, write: bool) -> Any:
+            await asyncio.sleep(HANG)
+
+    identity = Identity(api_key="k", source="vault", datasets=Hangs())
+    keys, _ = credentials(a=resolves([identity], []))
+    with pytest.raises(ServerFailure, match="unavailable"):
+        await keys.address("notes", Deadline.after(0.2), write=False)
+
+
+async def test_a_plugin_whose_object_breaks_breaks_nothing_else():
+    class Broken:
+        @property
+        def known(self) -> Any:
+            raise ValueError
+
+        shared = property(lambda self: 7)
+
+        def lead(self, name: str, deadline: Deadline, *, write: bool) -> Any:
+            raise SystemExit
+
+    keys, _ = shared()
+    await keys.key(Deadline.after(PATIENCE))
+    keys._datasets = Broken()
+    assert keys.shared_names == {}
+    assert keys.shared_ids == ()
+    with pytest.raises(ServerFailure, match="SystemExit"):
+        await keys.address("notes", Deadline.after(PATIENCE), write=False)
+
+
+def test_what_cannot_lead_is_refused_where_it_is_made():
+    with pytest.raises(TypeError):
+        Identity(api_key="k", source="vault", datasets={"notes": UUID})

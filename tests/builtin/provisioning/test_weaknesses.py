@@ -16,6 +16,7 @@ from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import ServerStateChanged
 from cognee_hooks.services.accounts import Provisioned
 from cognee_hooks.services.answers import DatasetRef
+from cognee_hooks.services.filelock import KernelLock
 from tests.builtin.provisioning.test_vectors import (
     PROVISION,
     REFUSED,
@@ -199,6 +200,30 @@ async def test_w28_what_a_failing_server_might_have_said_is_not_written_down(
 
 @pytest.mark.parametrize(
     ("path", "reason"),
+    [
+        (TENANTS, "tenant_create_failed"),
+        (ROLES, "role_create_failed"),
+        ("/api/v1/permissions/users/*/tenants", "tenant_membership_failed"),
+        (f"{TENANTS}/select", "agent_tenant_select_failed"),
+        ("/api/v1/permissions/users/*/roles", "role_membership_failed"),
+    ],
+)
+async def test_what_a_server_will_not_do_is_written_down_by_name(agent, sharing, path, reason):
+    sharing.refusals["POST", path] = (400, {"detail": "no"})
+    pi = agent()
+    assert await pi.provision()
+    assert (pi.marker["mode"], pi.marker["reason"]) == ("separated", reason)
+    assert pi.key == {}
+    assert await pi.who() == sharing.owner.id
+    # It may be another time: only reasons that stay keep the next session from trying.
+    sharing.refusals.clear()
+    later = agent("pi_s2")
+    await later.start()
+    assert await later.who() == sharing.agents["pi"].id
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
     [(TENANTS, "tenant_create_failed"), (ROLES, "role_create_failed")],
 )
 async def test_w28_answers_without_an_id_make_no_tenant_and_no_role(agent, sharing, path, reason):
@@ -277,7 +302,7 @@ async def test_w29_all_of_it_ends_with_one_deadline(agent, sharing, monkeypatch)
     route = pi.account.owner.__class__.roles
 
     async def slow(self, *arguments):
-        await asyncio.sleep(0.25)
+        await asyncio.sleep(0.35)
         return await route(self, *arguments)
 
     monkeypatch.setattr(pi.account.owner.__class__, "roles", slow)
@@ -406,3 +431,40 @@ async def test_a_server_that_comes_later_is_provisioned_then(agent, sharing):
     pi.plugin.cognee_server_state_changed(ServerStateChanged(previous="offline", current="ok"))
     assert await pi.host.background.settle(Deadline.after(SOON))
     assert await pi.who() == sharing.agents["pi"].id
+
+
+async def test_w3_a_key_that_was_revoked_between_sessions_is_noticed_at_the_start(agent, sharing):
+    await agent().start()
+    sharing.agents["pi"].key = "revoked"
+    pi = agent("pi_s2")
+    assert not await pi.provision()
+    assert pi.key["blocked"] is True
+    assert await pi.who() == sharing.owner.id
+
+
+async def test_a_session_in_a_dataset_that_is_named_by_its_id_leads_to_it(agent, sharing):
+    sharing.owner.tenant = ROLE
+    notes = sharing.dataset("notes")
+    pi = agent(COGNEE_PLUGIN_DATASET=notes)
+    await pi.start()
+    assert (await remember(pi, notes)).dataset_id == notes
+    assert pi.marker["canonical"] == {}
+    assert pi.marker["granted"] == {notes: "ok"}
+
+
+async def test_while_another_process_provisions_nobody_else_does(agent, sharing, monkeypatch):
+    monkeypatch.setattr("builtin_plugins.provisioning.provisioner.BUDGET", 0.5)
+    pi = agent()
+    lock = KernelLock(pi.account.keys.path.with_suffix(".lock"))
+    assert lock.try_acquire()
+    assert await pi.provision()
+    assert sharing.changes() == []
+    lock.release()
+
+
+async def test_an_account_whose_key_cannot_be_kept_is_not_used(agent, sharing, caplog):
+    pi = agent()
+    pi.account.keys.path.mkdir(parents=True)
+    assert await pi.provision()
+    assert "plugin_identity_not_kept" in caplog.text
+    assert await pi.who() == sharing.owner.id
