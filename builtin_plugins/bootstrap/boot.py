@@ -128,24 +128,24 @@ class Boot:
         self._log.write(
             "boot_refused_server_present", stage=stage, verdict=found.verdict, **found.evidence
         )
+        what, remedy = self._held(found)
         raise BootFailed(
-            f"{self._held(found)}, so no server is started over it (verdict={found.verdict}, "
-            f"stage={stage})."
+            f"{what}, so none is started over it (verdict={found.verdict}, stage={stage}). {remedy}"
         )
 
-    def _held(self, found: Presence) -> str:
+    def _held(self, found: Presence) -> tuple[str, str]:
         """Return what seems to be there, and what to do about it."""
         if pid := found.evidence.get("pid"):
             return (
-                f"the server's process {pid} lives and does not serve: wait for it, or end it "
-                "(`cognee-hooks down` ends one that cognee-hooks started)"
+                f"the server's process {pid} lives and does not serve",
+                "Wait for it, or end it: `cognee-hooks down` does, if cognee-hooks started it.",
             )
         if found.verdict is Verdict.BUSY:
             return (
-                f"port {self._plan.port} is held by something that is no healthy cognee server: "
-                "end that program"
+                f"port {self._plan.port} is held by something that is no healthy cognee server",
+                "End that program.",
             )
-        return f"it cannot be told whether something holds port {self._plan.port}"
+        return f"it cannot be told whether something holds port {self._plan.port}", "Look there."
 
     async def _prepared(self) -> tuple[list[str], str]:
         """Return the command that serves, installed where need be, and its version."""

@@ -71,7 +71,7 @@ async def rows(
 def _state(record: Record, verdict: Verdict, port: int, now: float) -> tuple[CheckStatus, str, str]:
     """Return how the start stands or went: status, what is shown, and what to do."""
     if record.working:
-        told = f"bootstrap: {WORDS[record.phase]}, for {max(0.0, now - record.at):.0f} s"
+        told = f"bootstrap: {_work(record, now)}"
         return CheckStatus.INFO, told, "wait; `cognee-hooks up` shows how far it is"
     if verdict is Verdict.READY:
         return CheckStatus.OK, "bootstrap: the server runs", ""
@@ -116,3 +116,31 @@ async def _facts(
 def shortened(text: str) -> str:
     """Return a text cut to one row's length."""
     return text if len(text) <= _MAX_DETAIL else f"{text[: _MAX_DETAIL - 1]}…"
+
+
+def status_text(server: LocalServer, now: float) -> str:
+    """Return how the local server stands, for the page of ``cognee-hooks status``.
+
+    Args:
+        server: The local server.
+        now: Epoch seconds.
+
+    Returns:
+        One line; "" where there is nothing to tell beside what is told of every server.
+    """
+    record = server.record
+    if record.working:
+        return f"{_work(record, now)}; prompts work meanwhile"
+    if record.phase is Phase.STOPPED:
+        return "stopped by hand; `cognee-hooks up` starts it"
+    if record.phase is Phase.FAILED:
+        return f"did not start: {shortened(record.detail)} `cognee-hooks up` tries again"
+    if record.server.alive:
+        return ""
+    if server.lacks_model_key:
+        return "none is started, since LLM_API_KEY is not set; `cognee-hooks doctor` says more"
+    return "ended; the next prompt starts it" if record.phase is Phase.READY else ""
+
+
+def _work(record: Record, now: float) -> str:
+    return f"{WORDS[record.phase]}, for {max(0.0, now - record.at):.0f} s"

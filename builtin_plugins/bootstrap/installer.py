@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 import time
@@ -42,6 +43,7 @@ PROBE_SECONDS = 30.0
 
 _TAIL = 1500
 _MAX_GIST = 300
+_LABEL = re.compile(r"(?i)(?:error|cause):\s*")
 _WITHOUT_UV = (
     "There is no uv on this machine; `pip install 'cognee-hooks[bootstrap]'` brings one, with "
     "which it is faster and needs less."
@@ -222,9 +224,9 @@ class Installer:
         why = f"it was not done within {self._plan.install_seconds:g} s" if done.timed_out else said
         via = Path(command[0]).name
         self._log.write("cognee_install_failed", spec=what, via=via, error=why[-_TAIL:])
-        remedy = "" if self._uv else f" {_WITHOUT_UV}"
+        remedy = "See `cognee-hooks logs`." if self._uv else _WITHOUT_UV
         return BootFailed(
-            f"cognee could not be installed ({gist(why) or done.returncode}).{remedy}"
+            f"cognee could not be installed ({gist(why) or done.returncode}). {remedy}"
         )
 
     @property
@@ -245,9 +247,9 @@ class Installer:
 
 def gist(said: str) -> str:
     """Return what an installer said in one line: what went wrong, and what that came from."""
-    lines = [each.strip().removeprefix("error:").strip() for each in said.splitlines()]
-    told = [each for each in lines if each]
-    if not told:
-        return ""
-    first, last = told[0][:_MAX_GIST], told[-1].removeprefix("cause:").strip()[:_MAX_GIST]
-    return first if len(told) == 1 else f"{first}: {last}"
+    lines = [line for each in said.splitlines() if (line := each.strip())]
+    told = [each for each in lines if not each.startswith("hint:")]
+    errors = [each for each in told if each.lower().startswith("error:")]
+    causes = [each for each in told if each.startswith("cause:")]
+    chosen = dict.fromkeys([*(errors or told)[:1], *(causes or errors or told)[-1:]])
+    return ": ".join(_LABEL.sub("", each)[:_MAX_GIST] for each in chosen)

@@ -8,7 +8,7 @@ from builtin_plugins.bootstrap.settings import BootstrapSettings
 from cognee_hooks import PluginContext, hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import ServerStateChanged
-from cognee_hooks.results import CheckResult, Command, StatusSegment
+from cognee_hooks.results import CheckResult, Command, StatusRow, StatusSegment
 
 if TYPE_CHECKING:
     from builtin_plugins.bootstrap.commands import Commands
@@ -48,6 +48,16 @@ class BootstrapPlugin:
         context = self._context
         where = f"{context.services.mode.backend} · {context.session.dataset}"
         return StatusSegment(text=f"◐ cognee: starting ({where})", priority=HEAD)
+
+    @hookimpl
+    def cognee_status_rows(self) -> StatusRow | None:
+        """Say what is done about the server, or why nothing is."""
+        if not self._settings.enabled or self._server.refusal():
+            return None
+        from builtin_plugins.bootstrap.checks import status_text
+
+        text = status_text(self._server, self._context.now())
+        return StatusRow(label="Local server", text=text) if text else None
 
     @hookimpl
     def cognee_register_commands(self) -> list[Command]:

@@ -462,6 +462,14 @@ async def test_the_login_of_a_package_index_is_neither_kept_nor_shown(make: Call
             "Request failed: dns error",
         ),
         ("x" * 9000, "x" * 300),
+        (
+            "Using Python 3\nerror: No solution found\n  cause: It was not found.\nhint: No network.",
+            "No solution found: It was not found.",
+        ),
+        (
+            "WARNING: x\nERROR: None fits\nERROR: No match for cognee\n",
+            "None fits: No match for cognee",
+        ),
     ],
 )
 def test_of_what_an_installer_said_the_beginning_and_the_cause_are_shown(said: str, expected: str):
