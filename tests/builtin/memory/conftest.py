@@ -13,10 +13,18 @@ from builtin_plugins.memory.follow import follow
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
 from tests.support.asking import Asking
+from tests.support.remembered import (
+    ACCOUNT,
+    FIRST,
+    HERE,
+    LISTED,
+    REMEMBER,
+    RUNNING,
+    UPDATE,
+    row,
+)
 from tests.support.scripted import ScriptedClient
 from tests.support.servers import ServerPool
-
-ACCOUNT = "11111111-1111-4111-8111-111111111111"
 
 
 class Session:
@@ -82,3 +90,25 @@ def client() -> ScriptedClient:
     client.scripts["/api/v1/users/me"] = lambda _: {"id": ACCOUNT, "email": "a@b.c"}
     client.scripts["/api/v1/datasets"] = lambda _: []
     return client
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A file."""
+    path = tmp_path / "notes.md"
+    path.write_text("# Notes\n\nOscarService uses the PapaStore.\n")
+    return path
+
+
+@pytest.fixture
+def scripted(start: Callable, client: ScriptedClient, notes: Path) -> Session:
+    """A session at a server that holds an older copy of the file."""
+    client.scripts |= {
+        "/api/v1/datasets": lambda _: [HERE],
+        LISTED: lambda _: [row()],
+        f"{LISTED}/{FIRST}/raw": lambda _: b"old",
+        REMEMBER: lambda _: RUNNING,
+        UPDATE: lambda _: {"status": "incremental"},
+        "/api/v1/datasets/status": lambda _: {},
+    }
+    return start(client, COGNEE_REMEMBER_WAIT_SECONDS="0")

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Act
+from tests.support.remembered import (
+    ACCOUNT,
+    DATASET,
+    FIRST,
+    HERE,
+    LISTED,
+    REMEMBER,
+    RUNNING,
+    SECOND,
+    UPDATE,
+    row,
+)
 from tests.support.scripted import fails
 
 K = FailureKind
-DATASET = "42391ba7-2487-5312-8912-589684ac04d2"
-FIRST = "0f8fad5b-d9cb-469f-a165-70867728950e"
-SECOND = "1f8fad5b-d9cb-469f-a165-70867728950e"
-ACCOUNT = "11111111-1111-4111-8111-111111111111"
-REMEMBER = "/api/v1/remember"
-UPDATE = "/api/v1/update"
-LISTED = f"/api/v1/datasets/{DATASET}/data"
-RUNNING = {"status": "running", "dataset_id": DATASET}
-HERE = {"id": DATASET, "name": "agent_sessions", "ownerId": ACCOUNT}
 
 
 async def documents(session):
@@ -39,18 +40,6 @@ def soon():
     from cognee_hooks.deadline import Deadline
 
     return Deadline.after(10.0)
-
-
-def row(identifier=FIRST, name="notes.md", created="2026-01-01T00:00:00"):
-    uri = {"_cognee": {"source_uri": f"file:///tmp/{name}"}}
-    return {"id": identifier, "name": name[:-3], "createdAt": created, "externalMetadata": uri}
-
-
-@pytest.fixture
-def notes(tmp_path):
-    path = tmp_path / "notes.md"
-    path.write_text("# Notes\n\nOscarService uses the PapaStore.\n")
-    return path
 
 
 # -- text
@@ -219,20 +208,6 @@ async def test_w6b_a_json_file_that_is_the_same_is_seen_as_such(session, tmp_pat
     assert "unchanged" in await session.tool("remember", file="a.json")
 
 
-@pytest.fixture
-def scripted(start, client, notes):
-    """A server that holds an older copy of the file."""
-    client.scripts |= {
-        "/api/v1/datasets": lambda _: [HERE],
-        LISTED: lambda _: [row()],
-        f"{LISTED}/{FIRST}/raw": lambda _: b"old",
-        REMEMBER: lambda _: RUNNING,
-        UPDATE: lambda _: {"status": "incremental"},
-        "/api/v1/datasets/status": lambda _: {},
-    }
-    return start(client, COGNEE_REMEMBER_WAIT_SECONDS="0")
-
-
 async def test_vector_86_an_equal_copy_means_that_nothing_is_sent(scripted, client, notes):
     client.scripts[f"{LISTED}/{FIRST}/raw"] = lambda _: notes.read_bytes()
     assert "nothing sent" in await scripted.tool("remember", file="notes.md")
@@ -367,111 +342,3 @@ async def test_where_the_origin_cannot_be_noted_down_the_file_is_remembered(scri
 async def test_text_beside_a_file_is_said_not_to_be_remembered(scripted):
     told = await scripted.command("remember", "and this --file notes.md")
     assert told.endswith("The text beside the file was not remembered.")
-
-
-# -- files that are refused
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "~/.ssh/config",
-        ".env",
-        ".env.production",
-        "src/.env/x",
-        "a\\.env",
-        "id_rsa.pub",
-        "credentials.json",
-        ".aws/credentials",
-        "server.PEM",
-        "server.key",
-        "~/.npmrc",
-        "vault.p12",
-        ".git-credentials",
-        "secrets.yaml",
-        "config/credentials",
-        "~/.cargo/credentials",
-        "prod.tfstate",
-        "~/.config/gh/hosts.yml",
-    ],
-)
-async def test_vector_81_and_w24_files_with_secrets_are_refused_unseen(start, client, path):
-    told = await start(client).tool("remember", file=path)
-    assert f"refusing likely-secret file '{path}'" in told
-    assert client.unsent == []
-
-
-async def test_w24_a_link_to_a_secret_is_refused(start, client, tmp_path):
-    (tmp_path / ".env").write_text("A=1")
-    (tmp_path / "notes.txt").symlink_to(tmp_path / ".env")
-    told = await start(client).tool("remember", file="notes.txt")
-    assert "refusing likely-secret file 'notes.txt'" in told
-
-
-async def test_files_that_the_user_denies_are_refused(start, client, tmp_path):
-    (tmp_path / "plan.md").write_text("x")
-    for name in ("COGNEE_REMEMBER_DENY_PATHS", "COGNEE_CAPTURE_DENY_PATHS"):
-        told = await start(client, **{name: "plan.*"}).tool("remember", file="plan.md")
-        assert "refusing likely-secret file" in told
-
-
-@pytest.mark.parametrize(
-    "name", ["prod.env", "envelope.ts", "my_id_rsa", "credentials/readme.md", "x.pem.txt"]
-)
-async def test_vector_82_names_that_only_look_like_it_are_not(scripted, tmp_path, name):
-    path = tmp_path / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("Hello.")
-    assert "Sent file" in await scripted.tool("remember", file=name)
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"a" * 200_000, "Sent file"),
-        (b"a" * 200_001, "file too large (200001 bytes; limit 200000)"),
-        (b"a\x00b", "binary file rejected (NUL byte)"),
-        (b"a" * 89 + b"\x01" * 11, "binary file rejected (too many control characters)"),
-        (b"a" * 90 + b"\x01" * 10, "Sent file"),
-        (b"\xff\xfe", "not UTF-8 text"),
-        (b"", "empty file"),
-        (b" \n", "empty file"),
-    ],
-    ids=["full", "large", "nul", "controls", "some controls", "latin", "w25 empty", "blank"],
-)
-async def test_vectors_83_and_84_and_w25_what_kind_of_file_it_is(scripted, tmp_path, content, told):
-    (tmp_path / "data.txt").write_bytes(content)
-    assert told in await scripted.tool("remember", file="data.txt")
-
-
-async def test_vector_85_folders_and_missing_files(start, client, tmp_path):
-    session = start(client)
-    (tmp_path / "folder").mkdir()
-    assert "not a file" in await session.tool("remember", file="folder")
-    assert "file not found" in await session.tool("remember", file="missing.md")
-    assert "file not found" in await session.command("remember", "--file missing.md")
-    assert "--file needs a value" in await session.command("remember", "--file")
-    assert client.unsent == []
-
-
-async def test_a_file_whose_name_is_not_utf_8_is_remembered(scripted, client, tmp_path):
-    name = os.fsdecode(b"caf\xe9.md")
-    (tmp_path / name).write_text("About coffee.")
-    told = await scripted.tool("remember", file=name)
-    assert told.startswith("Sent file 'caf")
-    told.encode()
-    assert len(client.bodies(REMEMBER)) == 1
-
-
-async def test_special_files_and_links_in_circles_are_refused_at_once(scripted, client, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    for name in ("pipe", "loop", "/dev/zero", "/proc/self/mem"):
-        assert (await scripted.tool("remember", file=name)).startswith("⚠ ")
-    assert client.bodies(REMEMBER) == []
-
-
-async def test_a_path_begins_at_the_sessions_folder_and_a_tilde_at_home(session, tmp_path):
-    (tmp_path / "home").mkdir(exist_ok=True)
-    (tmp_path / "home" / "mine.md").write_text("RomeoService.")
-    assert "Stored file 'mine.md'" in await session.tool("remember", file="~/mine.md")
