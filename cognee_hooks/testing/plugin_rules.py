@@ -19,7 +19,6 @@ import inspect
 import io
 import json
 import logging
-import os
 import threading
 import typing
 from collections.abc import Iterator, Sequence
@@ -35,6 +34,7 @@ from cognee_hooks.host import Host
 from cognee_hooks.markers import Kind, policy_of
 from cognee_hooks.registry import PluginState
 from cognee_hooks.results import Agent
+from cognee_hooks.services.process import current_environ
 from cognee_hooks.testing.corpus import Sample
 from cognee_hooks.testing.loop_watch import LoopWatch
 from cognee_hooks.testing.plugin_events import ODD, ORDINARY
@@ -224,7 +224,7 @@ class _Surroundings:
     def now(cls) -> _Surroundings:
         root = logging.getLogger()
         return cls(
-            environ=dict(os.environ),
+            environ=dict(current_environ()),
             folder=str(Path.cwd()),
             level=root.level,
             handlers=tuple(root.handlers),

@@ -208,8 +208,18 @@ async def test_a_hostile_plugin_changes_neither_exit_code_nor_output(tmp_path, n
         assert done.json["hookSpecificOutput"]["additionalContext"] == OUTAGE
 
 
-async def test_a_plugin_that_hangs_while_it_is_imported_is_passed_over(tmp_path) -> None:
+async def test_a_plugin_that_hangs_while_it_is_imported_is_left_behind(tmp_path) -> None:
     path = install_plugin(tmp_path, "sleepy", "import time\ntime.sleep(60)\n")
+    document = payload("UserPromptSubmit")
+    done = await command("run", "claude-code", "UserPromptSubmit", stdin=document, PYTHONPATH=path)
+    assert done.code == 0
+    assert done.seconds < 4 + START_UP
+    assert OUTAGE in done.out
+
+
+async def test_an_event_is_passed_over_where_several_plugins_hang(tmp_path) -> None:
+    for name in ("sleepy", "tired"):
+        path = install_plugin(tmp_path, name, "import time\ntime.sleep(60)\n")
     done = await command("run", "claude-code", "Stop", stdin=payload("Stop"), PYTHONPATH=path)
     assert (done.code, done.out) == (0, "")
     assert done.seconds < 4 + START_UP
