@@ -24,6 +24,7 @@ from cognee_hooks.mcp import proxy as module
 from cognee_hooks.mcp.proxy import MAX_ANSWER_BYTES, Proxy
 from cognee_hooks.mcp.server import make_server
 from cognee_hooks.reach import Answer, Offer, Whereabouts
+from cognee_hooks.services.process import is_alive
 from tests.support.command import install_plugin
 from tests.support.daemon import agent_environment, folder_of, stop_daemon
 from tests.support.waiting import until
@@ -82,6 +83,7 @@ async def test_tools_are_served_by_a_daemon_that_is_started_and_stdout_carries_t
             folder = folder_of(environ)
             status = await until(lambda: control.ask(folder, "status"), "a daemon")
             os.kill(status["pid"], signal.SIGKILL)
+            await until(lambda: not is_alive(status["pid"]), "the end of the daemon")
             done = await session.call_tool("cognee_noise", {})
             assert not done.is_error
             await until(lambda: control.ask(folder, "status"), "another daemon")
