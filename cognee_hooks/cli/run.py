@@ -23,7 +23,7 @@ from cognee_hooks.services.process import current_environ
 
 MARGIN_SECONDS = 0.5
 """What a process may take beyond the budget of its event: start, redaction, end."""
-LOAD_SECONDS = 4.0
+LOAD_SECONDS = 6.0
 """Longest that reading the configuration and importing plugins may take."""
 FLUSH_SECONDS = 4.0
 """Budget for sending what the event left behind."""
