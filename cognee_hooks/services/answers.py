@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _Object = Mapping[str, Any]
+_MOST_ITEMS = 500  # of a recall; nobody asks for more than a hundred
 _LARGEST = 1e300
 
 EMBEDDED = "cognee-hooks embedded"
@@ -183,7 +184,7 @@ def read_items(document: object) -> list[RecallItem] | None:
         document = document.get("results")
     if not isinstance(document, list):
         return None
-    return [_item(each) for each in document if isinstance(each, Mapping)]
+    return [_item(each) for each in document[:_MOST_ITEMS] if isinstance(each, Mapping)]
 
 
 def _item(document: _Object) -> RecallItem:

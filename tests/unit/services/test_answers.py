@@ -55,6 +55,10 @@ def test_w24_items_that_are_no_objects_are_skipped():
     assert [item.text for item in items] == ["memory"]
 
 
+def test_of_a_recall_no_more_is_read_than_anybody_asks_for():
+    assert len(answers.read_items([{"text": "x"}] * 100_000)) == 500
+
+
 def test_w24_a_list_inside_an_object_is_a_list_of_items():
     assert [item.text for item in answers.read_items({"results": [{"text": "a"}]})] == ["a"]
     assert answers.read_items({"items": []}) is None
