@@ -27,7 +27,7 @@ ROWS = {
     "cognee-doctor": ("", ""),
     "cognee-remember": (f'"{NOTES}" --node-set project_docs', "Stored in dataset "),
     "cognee-search": ("PapaStore --top-k 3", f"Dataset '{NAMED}"),
-    "cognee-index": ("", "⚠ The embedded server keeps text only"),
+    "cognee-index": ("", "⚠ "),
     "cognee-code": ("--dataset some PaymentService", ""),
     "cognee-sync": ("", ""),
     "cognee-datasets": ("", "Current dataset: "),
