@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +121,9 @@ class Boot:
             BootFailed: Something is there, or may be, that cannot be used.
         """
         found = await self._probe.look(confirm=confirm)
+        if found.evidence.get("pid"):
+            await self._started_before()
+            found = await self._probe.look(confirm=confirm)
         if found.verdict is Verdict.ABSENT:
             return False
         if found.verdict is Verdict.READY:
@@ -132,6 +136,15 @@ class Boot:
         raise BootFailed(
             f"{what}, so none is started over it (verdict={found.verdict}, stage={stage}). {remedy}"
         )
+
+    async def _started_before(self) -> None:
+        """Wait for a server that another plugin started, or a worker that was ended since."""
+        limit = Deadline.after(self._plan.boot_seconds - self._pidfile.age(time.time()))
+        while self._pidfile.live() and not limit.expired:
+            self._tell(Phase.STARTING)
+            if await self._probe.healthy():
+                return
+            await asyncio.sleep(min(HEALTH_POLL, limit.remaining()))
 
     def _held(self, found: Presence) -> tuple[str, str]:
         """Return what seems to be there, and what to do about it."""

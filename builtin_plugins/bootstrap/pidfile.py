@@ -8,13 +8,14 @@ there, never a handle for ending one.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from cognee_hooks.services.process import command_line, is_alive, start_time
-from cognee_hooks.services.statefile import read_bytes, read_object, write_json
+from cognee_hooks.services.statefile import finite, read_bytes, read_object, write_json
 
 _WORDS = ("uvicorn", "cognee")
 _MAX_BYTES = 10_000
@@ -70,6 +71,15 @@ class PidFile:
         if tidy:
             self.forget(seen)
         return 0
+
+    def age(self, now: float) -> float:
+        """Return for how many seconds a server has been noted; infinite where that is not known.
+
+        Args:
+            now: Epoch seconds.
+        """
+        created = finite(read_object(self.path, max_bytes=_MAX_BYTES).get("created_at"))
+        return now - created if created else math.inf
 
     def forget(self, seen: bytes | None = None) -> None:
         """Remove the record.

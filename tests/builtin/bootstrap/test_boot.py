@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from builtin_plugins.bootstrap import boot
 from builtin_plugins.bootstrap.boot import Boot, Outcome
 from builtin_plugins.bootstrap.errors import BootFailed
 from builtin_plugins.bootstrap.log import BootLog
@@ -23,6 +24,13 @@ from builtin_plugins.bootstrap.state import Phase, Process
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.process import end
 from tests.support.real_cognee import free_port
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boot, "HEALTH_POLL", 0.05)
+    monkeypatch.setattr(boot, "_LAST_LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(boot, "_LAST_LOOK_POLL", 0.05)
 
 
 class Rig:
@@ -233,3 +241,27 @@ async def test_what_a_server_is_started_with_holds_no_login_of_a_package_index(
     with pytest.raises(BootFailed, match="LLM_MODEL") as failure:
         await rig.boot.run()
     assert "UV_INDEX_URL" not in str(failure.value)
+
+
+async def test_a_server_whose_worker_was_killed_is_waited_for(isolated_environment: Path):
+    rig = Rig(isolated_environment)
+    del rig.boot._probe.look
+    rig.boot._pidfile.write(os.getpid(), "1.6.5")
+    rig.health = [False, False, True, True]
+    rig.boot._probe._pidfile = PidFile(rig.plan.shared, rig.plan.port, lambda _: "uvicorn")
+    rig.boot._pidfile = rig.boot._probe._pidfile
+    assert await rig.boot.run() == Outcome(None)
+    assert rig.phases == [Phase.CHECKING, Phase.STARTING, Phase.STARTING]
+    assert rig.servers == []
+
+
+async def test_a_server_that_has_not_come_up_for_long_is_not_waited_for(
+    isolated_environment: Path,
+):
+    rig = Rig(isolated_environment, boot_seconds=0)
+    del rig.boot._probe.look
+    rig.boot._pidfile.write(os.getpid(), "1.6.5")
+    rig.boot._probe._pidfile = PidFile(rig.plan.shared, rig.plan.port, lambda _: "uvicorn")
+    rig.boot._pidfile = rig.boot._probe._pidfile
+    with pytest.raises(BootFailed, match=f"process {os.getpid()} lives and does not serve"):
+        await rig.boot.run()

@@ -463,7 +463,7 @@ async def test_the_login_of_a_package_index_is_neither_kept_nor_shown(make: Call
         ),
         ("x" * 9000, "x" * 300),
         (
-            "Using Python 3\nerror: No solution found\n  cause: It was not found.\nhint: No network.",
+            "Using Python\nerror: No solution found\n  cause: It was not found.\nhint: No network.",
             "No solution found: It was not found.",
         ),
         (
