@@ -130,8 +130,8 @@ class Commands:
             if not is_remote(order.spec) and not self._indexer.local:
                 return texts.refused_path(await self._origin(order.spec, cwd))
             repository = repository_of(order.spec, cwd, self._context.services.paths.home)
-            if not repository.remote and self._keeper.is_home(repository.spec):
-                return "⚠ This is your home folder, or holds it. Name the folder of a repository."
+            if not repository.remote and (reason := self._keeper.never(repository.spec)):
+                return f"⚠ This folder is never indexed: {reason}. Name that of a repository."
             files = await self._count(repository)
             # One that works on for longer than this is not waited for: the person wants it now.
             async with self._indexer.alone(repository, OTHERS_SECONDS):

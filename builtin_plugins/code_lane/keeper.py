@@ -16,6 +16,7 @@ from builtin_plugins.code_lane.repository import Repository, canonical
 from builtin_plugins.code_lane.settings import AutoIndex, CodeLaneSettings
 from builtin_plugins.code_lane.tree import HARD_LIMIT, measure, why_not
 from cognee_hooks import Deadline, PluginContext
+from cognee_hooks.denied import DeniedPaths
 from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.services.git import Git
@@ -45,6 +46,7 @@ class Keeper:
         self._records = records
         self._git = git
         self._at_work = asyncio.Lock()
+        self._denied = DeniedPaths()
         self.skipped = ""
 
     async def start(self, cwd: str) -> None:
@@ -80,10 +82,12 @@ class Keeper:
         if current and current != record.fingerprint:
             await self._submit(record.repository, record)
 
-    def is_home(self, folder: str) -> bool:
-        """Whether a folder is the person's home or holds it."""
+    def never(self, folder: str) -> str:
+        """Say why a folder is not for indexing, whoever asks for it, or ""."""
         home = Path(canonical(str(self._context.services.paths.home)))
-        return home.is_relative_to(folder)
+        if home.is_relative_to(folder):
+            return "it is the home folder, or holds it"
+        return "it is where keys are kept" if self._denied.denies_file(Path(folder)) else ""
 
     def _followed(self, cwd: str) -> Record | None:
         """Return the record of the repository that is kept fresh; None where none is.
@@ -101,8 +105,8 @@ class Keeper:
         return well and self._indexer.local and not services.health.embedded
 
     async def _reason_against(self, root: Path) -> str:
-        if self.is_home(canonical(str(root))):
-            return "the repository is the home folder"
+        if reason := self.never(canonical(str(root))):
+            return reason
         always = self._settings.autoindex is AutoIndex.ALWAYS
         most = HARD_LIMIT if always else self._settings.max_files
         return why_not(await asyncio.to_thread(measure, root, most), most)

@@ -173,7 +173,9 @@ async def test_an_origin_cannot_write_to_the_terminal(session, repository):
 async def test_the_home_folder_is_refused_to_people_too(session, isolated_environment):
     made = await session()
     for spec in (str(isolated_environment), "~", "/"):
-        assert "your home folder" in await made.index(spec)
+        assert "it is the home folder, or holds it" in await made.index(spec)
+    (isolated_environment / ".ssh").mkdir()
+    assert "it is where keys are kept" in await made.index("~/.ssh")
     assert made.client.submitted == []
 
 
