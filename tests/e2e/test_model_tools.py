@@ -131,6 +131,10 @@ def test_the_model_uses_a_skill_in_the_session_that_runs_and_nothing_of_that_is_
     (trace,) = desk.machine.session(session)["traces"]
     assert "other" in trace["method_return_value"]
 
+    # What the model does not see, a person can call.
+    desk.driver.prompt("$cognee-datasets" if desk.driver.name == "codex" else "/cognee-datasets it")
+    assert "cognee-datasets - <<'COGNEE_WORDS'" in desk.results()
+
 
 @pytest.mark.parametrize("desk", [NEW, OLD, CODEX], indirect=True)
 def test_the_model_uses_tools_of_the_mcp_server(desk: Desk):

@@ -24,6 +24,7 @@ from cognee_hooks.cli.terminal import TerminalDialogs, can_ask
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
 from cognee_hooks.reach import About, Answer, Call, Offer, Whereabouts
+from tests.support.command import command, install_plugin
 from tests.support.waiting import PATIENCE
 
 OFFER = Offer(
@@ -337,3 +338,30 @@ def test_a_session_that_cannot_be_told_apart_is_wrong_usage(session, monkeypatch
     monkeypatch.setattr(calling, "reach", refuse)
     assert main(["search", "x"]) == 2
     assert "several live sessions" in capsys.readouterr().err
+
+
+SHOUT = """
+from cognee_hooks import hookimpl
+from cognee_hooks.results import Command
+
+class Plugin:
+    def __init__(self, context):
+        pass
+
+    @hookimpl
+    def cognee_register_commands(self):
+        async def run(text):
+            return text.upper()
+
+        return Command(name="shout", help="Say it loud.", run=run)
+
+plugin = Plugin
+"""
+
+
+async def test_a_command_of_somebody_else_s_plugin_is_a_subcommand_like_any_other(tmp_path):
+    environ = {"PYTHONPATH": install_plugin(tmp_path, "shouting", SHOUT)}
+    page = await command("--help", **environ)
+    assert "  shout     Say it loud." in page.out
+    done = await command("shout", "it is", "so", **environ)
+    assert (done.code, done.out) == (0, '"IT IS" SO\n')
