@@ -11,7 +11,7 @@ from pathlib import Path
 from cognee_hooks.cli.common import DEFAULT_AGENT, make_host
 from cognee_hooks.errors import UsageError
 from cognee_hooks.injection import clean
-from cognee_hooks.install import INSTALLERS, engine
+from cognee_hooks.install import INSTALLERS, TAKING_TOOLS, engine
 from cognee_hooks.install.plan import Consent, Installer, Place, Plan, Scope, Tools
 from cognee_hooks.services.process import current_environ
 
@@ -82,7 +82,10 @@ def run(options: argparse.Namespace) -> int:
         UsageError: No such agent or scope, or nobody is there to answer.
         InstallRefused: A file cannot be changed safely; nothing was changed.
     """
-    plan = find_installer(options.agent).install(place_of(options))
+    installer = find_installer(options.agent)
+    if options.tools is not None and options.agent not in TAKING_TOOLS:
+        raise UsageError(f"--mcp and --no-tools are not for {options.agent}")
+    plan = installer.install(place_of(options))
     if not plan.effective and not plan.consents:
         print_lines("note: ", plan.notes)
         print(f"{options.agent} is set up already; nothing was changed.")

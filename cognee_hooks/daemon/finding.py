@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from cognee_hooks.errors import UsageError
 from cognee_hooks.injection import one_line
+from cognee_hooks.results import NESTED
 from cognee_hooks.services.names import safe_session_id
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def find(sessions: Iterable[L], wanted: Wanted) -> tuple[L, str] | None:
     ways: tuple[tuple[str, Callable[[], list[L]]], ...] = (
         ("whose agent runs this command", lambda: _above(rows, wanted)),
         ("named by the agent", lambda: _told(rows, wanted.environ)),
-        ("in this folder", lambda: _here(rows, wanted.cwd) if wanted.cwd else []),
+        ("in this folder", lambda: _here(rows, wanted.cwd) if _is_beside(wanted) else []),
     )
     for how, look in ways:
         found = look()
@@ -111,6 +112,11 @@ def find(sessions: Iterable[L], wanted: Wanted) -> tuple[L, str] | None:
         if found:
             return found[0], how
     return None
+
+
+def _is_beside(wanted: Wanted) -> bool:
+    """Tell whether the caller may be a person beside an agent, and no agent that works for us."""
+    return bool(wanted.cwd) and not wanted.environ.get(NESTED)
 
 
 def _named(rows: Collection[L], session: str) -> L:

@@ -33,3 +33,7 @@ INSTALLERS: Mapping[str, Installer] = MappingProxyType(
     }
 )
 """The agents that can be set up, by name."""
+
+TAKING_TOOLS = frozenset({claude_code.NAME, codex.NAME})
+"""Those to which the model's tools are brought as skills or by an MCP server; others have them by
+themselves, or cannot have them."""

@@ -219,6 +219,28 @@ def test_a_person_is_asked_for_trust(answering, capsys):
     assert problems() == []
 
 
+# -- the model's tools -------------------------------------------------------------------------
+
+
+def test_tools_come_as_skills_or_by_a_server_or_not_at_all(isolated_environment, capsys):
+    home = isolated_environment
+    skill = home / ".claude/skills/cognee-remember/SKILL.md"
+    assert main(["install", "claude-code", "--yes"]) == 0
+    assert "disable-model-invocation" not in skill.read_text()
+    assert main(["install", "claude-code", "--yes", "--mcp"]) == 0
+    assert "cognee-hooks" in (home / ".claude.json").read_text()
+    assert "disable-model-invocation" in skill.read_text()
+    assert main(["install", "claude-code", "--yes", "--no-tools"]) == 0
+    assert not skill.exists()
+    assert not (home / ".claude.json").exists()
+    assert main(["install", "claude-code", "--yes", "--no-tools", "--mcp"]) == 2
+
+
+def test_other_agents_take_no_tools_this_way(capsys):
+    assert main(["install", "pi", "--yes", "--mcp"]) == 2
+    assert "not for pi" in capsys.readouterr().err
+
+
 # -- agents of third parties -------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from cognee_hooks.agents.codex import Codex
 from cognee_hooks.agents.pi import Pi
 from cognee_hooks.daemon.finding import Wanted, conversation_of, find
 from cognee_hooks.errors import UsageError
+from cognee_hooks.results import NESTED
 
 CLAUDE, CODEX, PI = ClaudeCode(), Codex(), Pi()
 
@@ -60,6 +61,7 @@ def test_a_person_in_a_terminal_means_the_session_in_this_folder():
     [
         {"ancestors": (7,), "cwd": "/nowhere"},
         {"ancestors": (7,), "cwd": ""},
+        {"ancestors": (7,), "environ": {NESTED: "1"}},
         {"agent": "codex"},
         {"ancestors": (1, 0), "cwd": "/nowhere"},
     ],

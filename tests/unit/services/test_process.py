@@ -361,3 +361,17 @@ async def test_another_process_of_the_same_id_is_not_ended():
 
 def _text(path):
     return path.read_text() if path.exists() else ""
+
+
+def test_the_processes_above_one_are_told_nearest_first():
+    found = process.ancestors(os.getpid())
+    assert found[:2] == [os.getpid(), os.getppid()]
+    assert len(set(found)) == len(found)
+    assert process.ancestors(0) == []
+    assert process.ancestors(2**22 + 1) == [2**22 + 1]
+
+
+def test_where_the_system_has_no_process_folder_ps_tells_the_parents(monkeypatch):
+    monkeypatch.setattr(process, "_proc_stat", lambda _: None)
+    monkeypatch.setattr(process, "_ps", lambda pid, _: {9: " 8\n", 8: "1"}.get(pid))
+    assert process.ancestors(9) == [9, 8, 1]
