@@ -87,6 +87,8 @@ class Keeper:
         home = Path(canonical(str(self._context.services.paths.home)))
         if home.is_relative_to(folder):
             return "it is the home folder, or holds it"
+        if folder != folder.strip():
+            return "its path begins or ends with a blank, and may become another one on the way"
         return "it is where keys are kept" if self._denied.denies_file(Path(folder)) else ""
 
     def _followed(self, cwd: str) -> Record | None:

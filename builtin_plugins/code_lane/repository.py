@@ -72,16 +72,19 @@ def canonical(spec: str) -> str:
     A URL loses trailing slashes and one ``.git``, and its scheme becomes lower-case; the path of a
     folder that is there is resolved through links; anything else is only trimmed.
     """
-    spec = spec.strip()
     if is_remote(spec):
+        spec = spec.strip()
         scheme, separator, rest = spec.partition("://")
         if separator:
             spec = scheme.lower() + separator + rest
         return spec.rstrip("/").removesuffix(".git")
-    try:
-        return str(Path(spec).resolve(strict=True))
-    except (OSError, ValueError, RuntimeError):
-        return spec
+    # As it is first: beside "work " there may be another folder "work".
+    for path in (spec, spec.strip()):
+        try:
+            return str(Path(path).resolve(strict=True))
+        except (OSError, ValueError, RuntimeError):
+            continue
+    return spec.strip()
 
 
 def readable_tail(spec: str) -> str:
@@ -121,11 +124,13 @@ def repository_of(spec: str, cwd: str, home: Path) -> Repository:
     Raises:
         UsageError: It is no folder of this machine and no URL that the server clones (W26).
     """
-    spec = spec.strip()
     if is_remote(spec):
-        _refuse_credentials(spec)
+        _refuse_credentials(spec.strip())
         return Repository(canonical(spec), remote=True)
     folder = located(spec, cwd, home)
+    if not folder.is_dir():
+        spec = spec.strip()
+        folder = located(spec, cwd, home)
     if folder.is_dir():
         return Repository(canonical(str(folder)), remote=False)
     if _OTHER_URL.match(spec) or _SCP.match(spec) or _BARE_HOST.fullmatch(spec):

@@ -13,7 +13,7 @@ from cognee_hooks.errors import FailureKind
 from cognee_hooks.results import CheckStatus
 from cognee_hooks.services.answers import EMBEDDED
 from tests.support.code_session import REMEMBER
-from tests.support.repositories import git
+from tests.support.repositories import git, make_repository
 from tests.support.scripted import RECALL
 from tests.support.waiting import until
 
@@ -141,6 +141,15 @@ async def test_the_home_folder_is_never_indexed_unasked(session, isolated_enviro
     await decided(made)
     assert made.client.submitted == []
     assert "home folder" in (await check(made)).detail
+
+
+async def test_a_folder_that_could_become_another_on_the_way_is_not_indexed(session, tmp_path):
+    make_repository(tmp_path / "private")
+    made = await session(make_repository(tmp_path / "private "))
+    await made.begin()
+    await decided(made)
+    assert "begins or ends with a blank" in await made.index()
+    assert made.client.submitted == []
 
 
 async def test_an_embedded_server_is_not_asked_to_index(session):

@@ -78,6 +78,16 @@ def test_a_folder_is_known_by_its_real_path(tmp_path):
     assert canonical("nul\0name") == "nul\0name"
 
 
+def test_a_blank_at_the_end_of_a_name_makes_no_other_folder_of_it(tmp_path):
+    for name in ("work", "work "):
+        (tmp_path / name).mkdir()
+    assert canonical(f"{tmp_path}/work ") == f"{tmp_path}/work "
+    assert repository_of("work ", str(tmp_path), tmp_path).spec == f"{tmp_path}/work "
+    (tmp_path / "work ").rmdir()
+    assert canonical(f" {tmp_path}/work ") == f"{tmp_path}/work"
+    assert repository_of(" work ", str(tmp_path), tmp_path).spec == f"{tmp_path}/work"
+
+
 @pytest.mark.parametrize("spec", ["http://h/o/r", "git@h:o/r", "ssh://h/o/r", "HTTPS://h/o/r"])
 def test_vectors_14_and_15_what_is_remote(spec):
     assert is_remote(spec)
