@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cognee_hooks.caller import dialogs_of_caller, progress_of_caller
 from cognee_hooks.cause import next_key
 from cognee_hooks.deadline import Clock, Deadline
-from cognee_hooks.errors import ServerFailure, UsageError
+from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import DropReason, NoticeLevel
 from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest
 
@@ -243,6 +243,9 @@ class PluginContext:
             yield
         except ServerFailure as failure:
             left = failure.sent
+            raise
+        except RedactionFailed:
+            left = False
             raise
         finally:
             if left:

@@ -12,7 +12,7 @@ import pytest
 
 from cognee_hooks.context import PluginContext
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
+from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
@@ -58,13 +58,14 @@ def test_memory_is_read_in_the_sessions_dataset_or_in_those_that_the_user_named(
         (None, 1),
         (ServerFailure(FailureKind.TIMED_OUT), 1),
         (ServerFailure(FailureKind.REFUSED, sent=False), 0),
+        (RedactionFailed("custom", "ValueError"), 0),
         (asyncio.CancelledError(), 1),
     ],
 )
 def test_what_leaves_is_in_the_ledger_unless_it_surely_did_not(context_of: Any, error, count):
     context = context_of()
     with (
-        suppress(ServerFailure, asyncio.CancelledError),
+        suppress(ServerFailure, RedactionFailed, asyncio.CancelledError),
         context.sending(Act.REMEMBERED, "text", "Tabs."),
     ):
         if error is not None:
