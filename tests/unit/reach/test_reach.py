@@ -215,6 +215,17 @@ async def test_a_caller_that_cannot_ask_leaves_that_to_the_agent_which_cannot_ei
     assert (await daemon.call(do("ask"))).text == "False None"
 
 
+async def test_where_the_agent_can_ask_the_person_there_answers_for_such_a_caller(daemon):
+    await daemon.begin()
+    [live] = daemon.sessions._live.values()
+    host = await live.ready()
+    host.dialogs = Person()
+    assert (await daemon.call(do("ask"))).text == "True b"
+    own = Person()
+    await daemon.call(do("ask"), Caller(dialogs=own, progress=lambda _: None))
+    assert (len(own.asked), len(host.dialogs.asked)) == (2, 2)
+
+
 async def test_a_caller_that_leaves_ends_its_call(daemon):
     await daemon.begin()
     task = asyncio.create_task(daemon.call(do("hang")))
