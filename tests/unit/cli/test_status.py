@@ -227,4 +227,5 @@ def test_it_shows_the_rows_that_agents_show(capsys):
     rows = {row["label"]: row["text"] for row in report(capsys)["rows"]}
     assert {"Mode", "Server", "API key", "Dataset", "Federation", "Recall", "Sync"} <= set(rows)
     assert not {"Session", "Queue"} & set(rows)
-    assert all(f"{label}:" in "\n".join(shown(capsys)) for label in rows)
+    text = "\n".join(shown(capsys))
+    assert all(f"{label}:" in text for label in rows)
