@@ -57,6 +57,10 @@ class Origins:
                 free.append(each)
         return max(reversed(free), key=lambda each: each.created_at, default=None)
 
+    def knows(self, data_id: str) -> bool:
+        """Tell whether it is known from which file a document came."""
+        return isinstance(read_object(self.path).get(data_id), str)
+
     def note(self, data_id: str, dataset_id: str, file: Path) -> None:
         """Note down that a document came from a file.
 

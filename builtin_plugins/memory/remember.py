@@ -151,6 +151,8 @@ class Remembering:
                 f"File '{name}' unchanged (identical to the stored copy, data_id {stored.id}) — "
                 "nothing sent."
             )
+        # It may have been remembered on another machine, or by another plugin.
+        doubt = "" if self._origins.knows(stored.id) else texts.UNKNOWN_ORIGIN
         try:
             with self._context.sending(Act.REMEMBERED, "update", upload.content.value):
                 done = await self._routes.update(
@@ -168,6 +170,7 @@ class Remembering:
         return (
             f"Updated file '{name}' in {upload.where} — {done.status}: {texts.changes(done)}. It "
             f"is the same document as before (data_id {stored.id}), so nothing is there twice."
+            f"{doubt}"
         )
 
     async def _update_failed(

@@ -28,6 +28,10 @@ NOTHING_GIVEN = (
     "⚠ Provide content (prose) or file (a path on disk): one of the two is required. Nothing was "
     "remembered."
 )
+UNKNOWN_ORIGIN = (
+    " Nothing here says which file it came from: if that was another one of this name, remember "
+    "that one again."
+)
 NOT_REDACTED = (
     "It could not be made safe to leave this machine, so nothing was sent; see `cognee-hooks "
     "doctor`."

@@ -241,6 +241,14 @@ async def test_vector_87_of_twins_the_newer_one_is_updated(scripted, client, ord
     ]
 
 
+async def test_who_may_have_taken_the_place_of_another_file_is_told_once(scripted, client, notes):
+    doubt = "if that was another one of this name, remember that one again"
+    assert doubt in await scripted.tool("remember", file="notes.md")
+    notes.write_text("Changed.")
+    assert doubt not in await scripted.tool("remember", file="notes.md")
+    assert len(client.bodies(UPDATE)) == 2
+
+
 async def test_vector_88_a_document_that_has_vanished_is_added(scripted, client):
     client.scripts[UPDATE] = fails(K.NOT_FOUND, status=404)
     await scripted.tool("remember", file="notes.md")
