@@ -10,7 +10,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.host import Host
 from cognee_hooks.overview import MAX_ROW, bare, look_at_server, overview
-from cognee_hooks.results import Act, CheckResult, CheckStatus, Command, StatusRow
+from cognee_hooks.results import Act, CheckResult, CheckStatus, Command, Identity, StatusRow
 from tests.support.scripted import ScriptedClient, fails
 
 URL = "http://127.0.0.1:9"
@@ -134,6 +134,26 @@ async def test_capture_that_is_off_says_why(build, environ, text):
 async def test_vector_100_federation_is_told_in_all_its_states(build, value, text):
     host = build(COGNEE_PLUGIN_READ_DATASET_IDS=value)
     assert (await seen(host))["Federation"].startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("environ", "source"), [({}, "not set"), ({"COGNEE_API_KEY": "a" * 20}, "shell env")]
+)
+async def test_the_key_is_told_by_its_source_alone(build, environ, source):
+    rows = await seen(build(**environ))
+    assert rows["API key"] == source
+    assert "a" * 20 not in str(rows)
+
+
+async def test_the_key_of_another_account_is_told_by_its_source(build):
+    class Account:
+        @hookimpl
+        async def cognee_resolve_identity(self) -> Identity:
+            return Identity(api_key="b" * 20, source="plugin identity")
+
+    host = build(Account)
+    await host.credentials.key(soon())
+    assert (await seen(host))["API key"] == "plugin identity"
 
 
 async def test_without_a_conversation_nothing_is_said_of_one(build):
