@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.core_commands import commands_of, offered
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import CogneeHooksError, RedactionFailed, UsageError
+from cognee_hooks.errors import CallFailed, RedactionFailed, UsageError
 from cognee_hooks.guard import attempt, attempt_await
 from cognee_hooks.injection import clean
 from cognee_hooks.redaction import cut
@@ -32,10 +32,6 @@ WITHHELD = (
 )
 
 _LOG = logging.getLogger(__name__)
-
-
-class CallFailed(CogneeHooksError):
-    """A call came to nothing; the message may be shown to people and models."""
 
 
 async def use_tool(host: Host, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> str:

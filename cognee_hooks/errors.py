@@ -68,6 +68,10 @@ class UsageError(CogneeHooksError):
     """A command line or setting that cannot be used; the message says what to do."""
 
 
+class CallFailed(CogneeHooksError):
+    """A call of a tool or command came to nothing; the message may be shown to anybody."""
+
+
 class FailureKind(StrEnum):
     """What went wrong between us and the server, by what it means for the caller."""
 

@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = next((each for each in arguments if not each.startswith("-")), "")
     try:
         if arguments[:1] == [name] and name not in COMMANDS:
-            from cognee_hooks.cli.plugin_command import run_registered
+            from cognee_hooks.cli.registered import run_registered
 
             return run_registered(name, arguments[1:])
         return _run(name, arguments)
@@ -123,7 +123,7 @@ class _HelpAction(argparse.Action):
 
 
 def _help(parser: argparse.ArgumentParser) -> str:
-    from cognee_hooks.cli.plugin_command import table
+    from cognee_hooks.cli.registered import table
 
     rows = [(name, text) for name, text in table() if name not in COMMANDS]
     if not rows:

@@ -1,40 +1,18 @@
-"""Runs commands that plugins registered: in the session that is meant, or a bare host."""
+"""Runs a command that a plugin registered where no session is needed, and shows how far it is."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
-from collections.abc import Sequence
 
-from cognee_hooks.cli import calling
-from cognee_hooks.cli.common import DEFAULT_AGENT, add_host_options, make_host
+from cognee_hooks.cli.common import add_host_options, make_host
 from cognee_hooks.cli.progress import Progress
-from cognee_hooks.cli.stdin import read_text
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CogneeHooksError, UsageError
 from cognee_hooks.host import Host
-from cognee_hooks.injection import clean, one_line
-from cognee_hooks.reach import Call, Offer
+from cognee_hooks.injection import clean
 
 CLOSE_SECONDS = 2.0
-STDIN_SECONDS = 30.0
-OPTIONS = frozenset({"--session", "--agent", "--timeout", "-p"})
-"""Options of ours that have a value."""
-HELP = """\
-usage: cognee-hooks {name} [--session ID] [--agent AGENT] [--timeout SECONDS] [-p NAME] ...
-
-{told}
-
-It runs in the live session of the agent that calls it, or that works in this folder; without one,
-in a session of its own. A lone - reads the text from standard input, and what stands behind a lone
--- is the command's, also where it looks like an option of ours.
-
-  --session ID       the live session, or the beginning of its id
-  --agent AGENT      the session's agent (default: any)
-  --timeout SECONDS  when to give up
-  -p NAME            load a plugin, or with no:NAME leave one out, in a session of its own
-"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -75,108 +53,3 @@ async def _run(host: Host, name: str, argument: str) -> str:
         return await host.registered.commands[name].run(argument)
     finally:
         await host.close(Deadline.after(CLOSE_SECONDS))
-
-
-def run_registered(name: str, arguments: Sequence[str]) -> int:
-    """Run a command of a plugin as a subcommand, in the session that is meant.
-
-    Our own options may stand anywhere before a ``--``; everything else is the command's.
-
-    Args:
-        name: The subcommand.
-        arguments: What stands behind it.
-
-    Returns:
-        0 where the command did what it was asked for, 1 where not.
-
-    Raises:
-        UsageError: There is no such command or session.
-        CallFailed: It came to nothing.
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    calling.add_options(parser)
-    parser.add_argument("-h", "--help", action="store_true")
-    own, words = split(arguments)
-    try:
-        options = parser.parse_args(own)
-    except argparse.ArgumentError as error:
-        raise UsageError(f"{error}. See `cognee-hooks {name} --help`.") from error
-    if options.help:
-        return _help(name, options)
-    text = _text(words)
-
-    def prepare(offer: Offer) -> Call:
-        require(offer, name)
-        return Call(name=name, text=text)
-
-    answer, _ = calling.call(options, prepare)
-    return calling.finish(answer)
-
-
-def require(offer: Offer, name: str) -> None:
-    """Refuse a command that nobody brings.
-
-    Raises:
-        UsageError: There is none of this name.
-    """
-    if not offer.has_command(name):
-        raise UsageError(
-            f"{one_line(name)!r} is no command, and no plugin that is in force brings one of this "
-            "name. See `cognee-hooks --help`."
-        )
-
-
-def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Tell our own options from the words of a command."""
-    own: list[str] = []
-    words: list[str] = []
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            return own, words + rest
-        if word in OPTIONS:
-            own += [word, *rest[:1]]
-            rest = rest[1:]
-        elif word in {"-h", "--help"} or word.partition("=")[0] in OPTIONS - {"-p"}:
-            own.append(word)
-        else:
-            words.append(word)
-    return own, words
-
-
-def joined(words: Sequence[str]) -> str:
-    """Return words of a command line as the one text that a command gets.
-
-    What the shell kept together as one word stays together in quotes; JSON needs none.
-    """
-    return " ".join(_quoted(word) for word in words)
-
-
-def _quoted(word: str) -> str:
-    if word.startswith("{") or (word and not any(each.isspace() for each in word)):
-        return word
-    for mark in ('"', "'"):
-        if mark not in word:
-            return f"{mark}{word}{mark}"
-    return word
-
-
-def _text(words: Sequence[str]) -> str:
-    if list(words) == ["-"]:
-        return read_text(sys.stdin, Deadline.after(STDIN_SECONDS)).strip()
-    return joined(words)
-
-
-def _help(name: str, options: argparse.Namespace) -> int:
-    offer, _ = calling.offer(options)
-    require(offer, name)
-    told = offer.commands.get(name) or offer.commands.get(f"cognee-{name}", "")
-    print(HELP.format(name=one_line(name), told=one_line(told)))
-    return 0
-
-
-def table() -> list[tuple[str, str]]:
-    """Return the commands of the plugins that are in force, with their help."""
-    commands = make_host(DEFAULT_AGENT, []).registered.commands
-    return [(one_line(each.name), one_line(each.help)) for each in commands.values()]

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from cognee_hooks.cli import calling
-from cognee_hooks.cli.common import print_json, print_table
 from cognee_hooks.cli.stdin import read_object
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
@@ -56,12 +55,16 @@ def run(options: argparse.Namespace) -> int:
     answer, about = calling.call(options, prepare)
     if not options.json:
         return calling.finish(answer)
+    from cognee_hooks.cli.common import print_json
+
     session = {"agent": about.agent, "session_id": about.session_id, "live": about.live}
     print_json({"text": answer.text, "failed": answer.failed, "session": session})
     return 1 if answer.failed else 0
 
 
 def _list(options: argparse.Namespace) -> int:
+    from cognee_hooks.cli.common import print_json, print_table
+
     offer, _ = calling.offer(options)
     if options.json:
         print_json(offer.tools)

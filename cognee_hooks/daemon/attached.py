@@ -24,7 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.caller import Caller, called_by
-from cognee_hooks.calls import CallFailed, run_command, tools_of, use_tool
+from cognee_hooks.calls import run_command, tools_of, use_tool
 from cognee_hooks.core_commands import commands_of
 from cognee_hooks.daemon.asking import Asking
 from cognee_hooks.daemon.finding import Wanted
@@ -32,7 +32,7 @@ from cognee_hooks.daemon.lines import LineWriter, Nonsense, lines_of, parsed
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.guard import attempt_await
 from cognee_hooks.injection import clean
 from cognee_hooks.payload import MAX_BYTES

@@ -26,13 +26,14 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cognee_hooks.calls import CallFailed, run_command, tools_of, use_tool
+from cognee_hooks.calls import run_command, tools_of, use_tool
 from cognee_hooks.core_commands import commands_of
 from cognee_hooks.daemon.asking import Asking
 from cognee_hooks.daemon.connection import ConnectionNews
 from cognee_hooks.daemon.lines import LineWriter, Nonsense, lines_of, parsed
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import CallFailed
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.guard import attempt, attempt_await
 from cognee_hooks.injection import clean

@@ -17,11 +17,10 @@ from typing import Any
 
 from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.caller import Caller
-from cognee_hooks.calls import CallFailed
 from cognee_hooks.daemon import control, thin_client
 from cognee_hooks.daemon.finding import conversation_of
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.reach import Answer, Call, Offer, Whereabouts
 from cognee_hooks.reach.live import open_line
 from cognee_hooks.reach.own import OwnSession, make_own

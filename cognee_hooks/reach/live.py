@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from cognee_hooks.caller import Caller
-from cognee_hooks.calls import CallFailed
 from cognee_hooks.daemon import thin_client
 from cognee_hooks.daemon.lines import Nonsense, lines_of, parsed
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.injection import clean
 from cognee_hooks.payload import MAX_BYTES
 from cognee_hooks.reach.session import About, Answer, Call, Offer

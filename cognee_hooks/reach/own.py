@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.caller import Caller, called_by
-from cognee_hooks.calls import CallFailed, run_command, tools_of, use_tool
+from cognee_hooks.calls import run_command, tools_of, use_tool
 from cognee_hooks.core_commands import commands_of
 from cognee_hooks.daemon.finding import conversation_of
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import CallFailed
 from cognee_hooks.guard import attempt_apart
 from cognee_hooks.host import Host
 from cognee_hooks.injection import clean

@@ -13,7 +13,6 @@ from cognee_hooks.daemon.thin_client import VERSION, identify
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
 from cognee_hooks.reach.live import open_line
-from cognee_hooks.reach.own import make_own
 from cognee_hooks.reach.session import About, Answer, Call, Offer
 from cognee_hooks.services.paths import Paths
 
@@ -102,6 +101,9 @@ async def reach(where: Whereabouts, deadline: Deadline) -> Reached:
             f"there is no live session {where.session!r}: no daemon serves one; see `cognee-hooks "
             "daemon status`"
         )
+    # What a host needs takes long to import, and is of no use where a session lives.
+    from cognee_hooks.reach.own import make_own
+
     return await make_own(where.environ, where.agent, where.cwd, where.plugins, deadline)
 
 

@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from cognee_hooks.calls import CallFailed, use_tool
+from cognee_hooks.calls import use_tool
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.errors import CallFailed
 from cognee_hooks.events import SessionEnd, SessionStart
 from cognee_hooks.faults import innermost
 from cognee_hooks.guard import Attempt, attempt, attempt_await

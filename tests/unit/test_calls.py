@@ -14,7 +14,6 @@ from cognee_hooks.caller import Caller, called_by, dialogs_of_caller, progress_o
 from cognee_hooks.calls import (
     MAX_ANSWER_BYTES,
     WITHHELD,
-    CallFailed,
     find_command,
     run_command,
     tools_of,
@@ -22,7 +21,7 @@ from cognee_hooks.calls import (
 )
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dialogs import NoDialogs
-from cognee_hooks.errors import RedactionFailed
+from cognee_hooks.errors import CallFailed, RedactionFailed
 from cognee_hooks.host import Host
 from cognee_hooks.results import Command, Failure, Tool
 from tests.support.scripted import ScriptedClient

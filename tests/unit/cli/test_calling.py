@@ -16,13 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.caller import Caller
-from cognee_hooks.calls import CallFailed
-from cognee_hooks.cli import calling, main, plugin_command, tool
-from cognee_hooks.cli.plugin_command import joined, split
+from cognee_hooks.cli import calling, main, registered, tool
 from cognee_hooks.cli.progress import Progress
+from cognee_hooks.cli.registered import joined, split
 from cognee_hooks.cli.terminal import TerminalDialogs, can_ask
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.reach import About, Answer, Call, Offer, Whereabouts
 from tests.support.command import command, install_plugin
 from tests.support.waiting import PATIENCE
@@ -155,7 +154,7 @@ def test_help_of_a_command_tells_what_the_plugin_says_and_our_options(session, c
 def test_the_help_page_lists_commands_of_plugins_which_are_looked_for_only_then(
     capsys, monkeypatch
 ):
-    monkeypatch.setattr(plugin_command, "table", lambda: [("shout", "Say it."), ("up", "Core's")])
+    monkeypatch.setattr(registered, "table", lambda: [("shout", "Say it."), ("up", "Core's")])
     with pytest.raises(SystemExit) as left:
         main(["--help"])
     assert left.value.code == 0
@@ -164,13 +163,13 @@ def test_the_help_page_lists_commands_of_plugins_which_are_looked_for_only_then(
     assert "Core's" not in page
     assert main([]) == 2
     assert "shout" in capsys.readouterr().out
-    monkeypatch.setattr(plugin_command, "table", list)
+    monkeypatch.setattr(registered, "table", list)
     assert main([]) == 2
     assert "commands of plugins" not in capsys.readouterr().out
 
 
 def test_every_command_of_the_built_in_plugins_is_on_the_help_page(isolated_environment):
-    names = {name for name, _ in plugin_command.table()}
+    names = {name for name, _ in registered.table()}
     assert {"remember", "search", "forget", "datasets", "sync", "index", "code"} <= names
 
 

@@ -16,10 +16,9 @@ import pytest
 from mcp import Client, ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from cognee_hooks.calls import CallFailed
 from cognee_hooks.cli import main
 from cognee_hooks.daemon import control
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.mcp import proxy as module
 from cognee_hooks.mcp.proxy import MAX_ANSWER_BYTES, Proxy
 from cognee_hooks.mcp.server import make_server

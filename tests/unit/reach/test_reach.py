@@ -14,14 +14,13 @@ import pytest
 
 from cognee_hooks import hookimpl
 from cognee_hooks.caller import Caller
-from cognee_hooks.calls import CallFailed
 from cognee_hooks.daemon import daemon as daemon_module
 from cognee_hooks.daemon import live_session, sessions, thin_client
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
 from cognee_hooks.daemon.sessions import Sessions
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.host import Host
 from cognee_hooks.reach import Answer, Call, Whereabouts, reach
 from cognee_hooks.reach import own as own_module
