@@ -90,7 +90,9 @@ class Indexer:
         Yields:
             Whether nobody else does.
         """
-        lock, limit = self._records.lock(repository), self._limit(seconds)
+        # Fingerprint, two looks and the submission; another holder may be as slow.
+        longest = self._seconds + FINGERPRINT_SECONDS + 3 * LOOK_SECONDS
+        lock, limit = self._records.lock(repository, longest), self._limit(seconds)
         try:
             alone = lock.try_acquire()
             while not alone and limit.remaining() > _POLL_SECONDS:

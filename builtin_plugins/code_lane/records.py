@@ -84,10 +84,15 @@ class Records:
             with suppress(OSError):
                 (self._folder / record.repository.file_name).unlink()
 
-    def lock(self, repository: Repository) -> LockFile:
-        """Return the lock that lets one process at a time submit a repository unasked."""
+    def lock(self, repository: Repository, seconds: float = 0.0) -> LockFile:
+        """Return the lock that lets one process at a time submit a repository.
+
+        Args:
+            repository: Which.
+            seconds: Longest time that a submission takes.
+        """
         path = self._folder / f"{repository.file_name}.lock"
-        return LockFile(path, stale_after=_SUBMISSION_SECONDS)
+        return LockFile(path, stale_after=max(_SUBMISSION_SECONDS, seconds))
 
     def _read(self, path: Path) -> Record | None:
         record = Record.of_json(read_object(path, max_bytes=MAX_BYTES, private=True))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import time
 from dataclasses import replace
 
 import pytest
@@ -126,6 +128,16 @@ def test_a_file_that_others_can_write_to_is_not_believed(tmp_path):
     records.write(record_of(tmp_path))
     file_of(tmp_path).chmod(0o666)
     assert records.around(str(tmp_path)) is None
+
+
+def test_a_lock_is_not_taken_over_while_a_submission_may_still_go_on(tmp_path):
+    records, repository = make(tmp_path), record_of(tmp_path).repository
+    assert records.lock(repository).try_acquire()
+    (path,) = tmp_path.glob("code-graph/*/*.lock")
+    half_an_hour_ago = time.time() - 1800
+    os.utime(path, (half_an_hour_ago, half_an_hour_ago))
+    assert not records.lock(repository, seconds=3600).try_acquire()
+    assert records.lock(repository).try_acquire()
 
 
 def test_a_disk_that_takes_nothing_costs_the_record_only(tmp_path):
