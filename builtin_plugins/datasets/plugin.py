@@ -48,8 +48,8 @@ class DatasetsPlugin:
         switch = self._context.state.read()
         if switch.get("to") != self._context.session.dataset:
             return None
-        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(finite(switch.get("at"))))
-        text = f"from {listing.safe(str(switch.get('from')))} at {at}"
+        came_from, at = listing.safe(str(switch.get("from"))), _moment(switch.get("at"))
+        text = f"from {came_from} at {at}"
         return StatusRow(label="Switched", text=text)
 
     @hookimpl
@@ -87,3 +87,11 @@ class DatasetsPlugin:
         except ServerFailure as failure:
             self._context.services.health.note(failure)
             return failed(failure)
+
+
+def _moment(value: object) -> str:
+    """Return a moment in the person's own time; ``?`` for one that no calendar has."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(finite(value)))
+    except (OverflowError, ValueError, OSError):
+        return "?"

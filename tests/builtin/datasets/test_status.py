@@ -59,6 +59,14 @@ async def test_a_switch_shows_in_that_conversation_also_after_a_restart(start, t
     assert (other["Dataset"], "Switched" in other) == (name, False)
 
 
+@pytest.mark.parametrize("at", [None, "x", 1e300, [1]])
+async def test_a_damaged_record_of_a_switch_breaks_nothing(start, at):
+    host = start()
+    plugin = host.registry.manager.get_plugin("datasets")
+    plugin._context.state.write({"from": ["x"], "to": host.session.dataset, "at": at})
+    assert (await rows(host))["Switched"].startswith("from ['x'] at ")
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
