@@ -25,6 +25,7 @@ class ConnectionNews:
 
     def __init__(self) -> None:
         self._told: ConnectionState = "unknown"
+        self._told_broken = False
 
     def take(self, host: Host) -> Notice | None:
         """Return what there is to tell now; None where there is nothing new.
@@ -34,9 +35,12 @@ class ConnectionNews:
         """
         health = host.services.health
         state = health.state
-        if state in {"unknown", self._told}:
+        # With a server that is there and fails at every other request it would never end.
+        again = state == "server-error" and self._told_broken
+        if state in {"unknown", self._told} or again:
             return None
         self._told = state
+        self._told_broken |= state == "server-error"
         if state == "ok":
             return Notice(NoticeLevel.INFO, CONNECTED)
         why = _NO_ADDRESS if host.mode.missing_base_url else health.detail

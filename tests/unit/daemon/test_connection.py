@@ -63,6 +63,13 @@ def test_other_troubles_are_called_by_their_names(host, kind, head):
     assert text.startswith(head)
 
 
+def test_a_server_that_is_there_and_fails_now_and_then_is_told_once_a_session(host):
+    news = ConnectionNews()
+    broken = ServerFailure(FailureKind.SERVER_ERROR, "why")
+    heard = [told(news, host, failure) for failure in (None, broken, None, broken, None, broken)]
+    assert [each and each[0] for each in heard] == ["info", "warning", "info", None, None, None]
+
+
 def test_a_cloud_without_an_address_is_said_to_lack_it(tmp_path):
     environ = {"HOME": str(tmp_path), "COGNEE_HOOKS_PLUGINS": "", "COGNEE_BACKEND": "cloud"}
     host = Host("pi", environ=environ, client=ScriptedClient(), entry_points=())
