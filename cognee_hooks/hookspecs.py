@@ -38,6 +38,7 @@ from cognee_hooks.results import (
     Command,
     Identity,
     Lane,
+    Scrubbed,
     StatusRow,
     StatusSegment,
     StoreReceipt,
@@ -47,6 +48,7 @@ from cognee_hooks.results import (
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
+    from cognee_hooks.leak import Leak
     from cognee_hooks.results import Agent
 
 # -- what happens in a session -------------------------------------------------------------------
@@ -310,6 +312,32 @@ def cognee_doctor_checks(deadline: Deadline) -> Any:
     Returns:
         A `CheckResult`, a list of at most 30 of them, or None. `CheckResult.off` is the row of a
         feature that is switched off.
+    """
+
+
+@hookspec(
+    Kind.COLLECT,
+    budget=60.0,
+    on_fault="what the plugin keeps counts as not cleaned, and the person is told",
+    result=Scrubbed,
+)
+def cognee_scrub(leak: Leak, dry_run: bool, deadline: Deadline) -> Any:
+    """Take a value that leaked out of what this plugin keeps.
+
+    Called by ``cognee-hooks scrub``, once for each agent's state, all implementations at the same
+    time: first with ``dry_run`` to say what holds the value, then, where the person agreed, to take
+    it out. No daemon runs meanwhile. Plain files below ``context.services.paths.state_dir`` are
+    looked after by the core; say and clean what it cannot: what is encrypted, compressed, in a
+    database, or elsewhere. A kill in the middle must lose nothing, and running again must finish.
+    Never write, log or say the value or what stands around it.
+
+    Args:
+        leak: Finds the value in bytes and JSON values, and returns them without it.
+        dry_run: Only look; change nothing.
+        deadline: Ends 60 s after the call.
+
+    Returns:
+        A `Scrubbed`, a list of them, or None where nothing holds the value.
     """
 
 

@@ -123,6 +123,40 @@ class CheckResult:
         return cls(name=name, status=CheckStatus.INFO, detail="off", remedy=remedy)
 
 
+class ScrubState(StrEnum):
+    """What became of a leaked value in one place."""
+
+    FOUND = "found"
+    """It is there, and can be taken out."""
+    CLEANED = "cleaned"
+    """It was taken out."""
+    LEFT = "left"
+    """It is there and stays, or may be; a person has to see to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """One place that holds, held or may hold a leaked value.
+
+    Attributes:
+        place: The file or the thing, for people; never the value.
+        state: What became of it there.
+        count: How often it is or was there; 0 where that cannot be told.
+        detail: Why it stays and what to do, in one line; "" where all is well.
+    """
+
+    place: str
+    state: ScrubState
+    count: int = 0
+    detail: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse fields of a wrong type."""
+        require(self, str, "place", "detail")
+        require(self, int, "count")
+        require(self, ScrubState, "state")
+
+
 class Act(StrEnum):
     """What is done with a captured or recalled text; the ledger counts each by session."""
 

@@ -10,13 +10,14 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.checks import broken, rows, unreadable_text
 from builtin_plugins.bridge.drain import Drain, Pacing
 from builtin_plugins.bridge.folder import BufferFolder
 from builtin_plugins.bridge.fresh import Fresh
 from builtin_plugins.bridge.items import Enqueued, Payload
 from builtin_plugins.bridge.late import Late, passes
+from builtin_plugins.bridge.limits import Limits
 from builtin_plugins.bridge.log import Untrusted
 from builtin_plugins.bridge.sender import Sender, Settling
 from builtin_plugins.bridge.settings import BridgeSettings

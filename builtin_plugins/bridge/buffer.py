@@ -3,20 +3,23 @@
 Each change is made under a lock that the kernel gives back after a kill, goes to the log first and
 to the envelope second, and takes a fraction of a millisecond. Nothing is flushed to disk here: a
 kill does not need it, and `Buffer.flush` does it soon after, for power cuts.
+
+A few lines longer than other modules: in which order both files are written is one thing.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from builtin_plugins.bridge.backoff import resting_until
 from builtin_plugins.bridge.envelope import EnvelopeFile, Signature, ending, flush, signature
 from builtin_plugins.bridge.items import Enqueued, Head, Item, Payload, Vault, key_digest
+from builtin_plugins.bridge.limits import Limits
 from builtin_plugins.bridge.log import MAX_WASTE, Left, LogFile, entry_line, read_trusted
 from builtin_plugins.bridge.marks import Attempt, Tail
 from builtin_plugins.bridge.merge import State, merge
@@ -24,28 +27,10 @@ from builtin_plugins.bridge.quarantine import count_aside, path_aside, put_aside
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.crypto import Sealer, Unreadable
 from cognee_hooks.services.filelock import KernelLock
-from cognee_hooks.services.retry import FIRST_WINDOW_MS
 from cognee_hooks.services.statefile import write_atomic
 
 LOCK_SECONDS = 0.02
 """Longest wait for another process that changes the same files; a change takes far less."""
-MAX_BUFFER_BYTES = 4 * 1024 * 1024
-"""Bytes of sealed entries that wait for one session."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one session's buffer holds, and how patient it is.
-
-    Attributes:
-        entries: Entries.
-        size: Bytes of sealed entries.
-        backoff_ms: Pause after the first refusal, milliseconds.
-    """
-
-    entries: int
-    size: int = MAX_BUFFER_BYTES
-    backoff_ms: int = FIRST_WINDOW_MS
 
 
 class Buffer:
@@ -253,6 +238,23 @@ class Buffer:
         with self._opened() as state:
             self._mend(state)
 
+    def rewrite(self, change: Callable[[Payload], Payload]) -> None:
+        """Change what waits, so that nothing of what was there stays in either file.
+
+        Args:
+            change: Returns another payload, or the same one.
+
+        Raises:
+            OSError: They cannot be written; once more will do it.
+        """
+        with self._opened() as state:
+            items = {seq: self._rewritten(item, change) for seq, item in state.items.items()}
+            state.settled = False  # so that the log is begun anew
+            self._envelope = EnvelopeFile(self.path)
+            self._note(items)
+            if not state.settled:
+                raise OSError(errno.EIO, os.strerror(errno.EIO), str(self.path))
+
     def flush(self) -> None:
         """Bring both files to the disk, for power cuts. May take long; not for the event loop."""
         for path in (self._log.path, self.path):
@@ -318,6 +320,14 @@ class Buffer:
         state.fail_count = state.fail_at = 0
         items = {seq: item for seq, item in state.items.items() if seq not in gone}
         self._note(items, dict.fromkeys(gone, Left.SETTLED))
+
+    def _rewritten(self, item: Item, change: Callable[[Payload], Payload]) -> Item:
+        try:
+            payload = self._vault.unwrap(item)
+        except Unreadable:
+            return item
+        other = change(payload)
+        return item if other is payload else self._vault.replaced(item, other)
 
     def _mend(self, state: State) -> None:
         """Let both files say the same; an entry is kept only when it is in both."""

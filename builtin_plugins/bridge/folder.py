@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.buffer import Buffer
+from builtin_plugins.bridge.limits import Limits
 from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem

@@ -45,6 +45,7 @@ class Payload:
         url: Server that it was captured for; "" for any.
         captured_at: Epoch milliseconds.
         key: Names the entry also where the event behind it is done again; "" for none.
+        former: Digests of the entry as it was before something was taken out of it.
     """
 
     entry: Mapping[str, Any] = field(repr=False)
@@ -53,6 +54,7 @@ class Payload:
     url: str
     captured_at: int
     key: str = ""
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +99,13 @@ class Vault:
 
     def wrap(self, seq: int, payload: Payload) -> Item:
         """Seal an entry."""
-        inside = {
-            "entry": payload.entry,
-            "session": payload.session_id,
-            "dataset": payload.dataset,
-            "url": payload.url,
-            "at": payload.captured_at,
-        }
-        sealed = self.seal(str(seq), inside)
+        sealed = self.seal(str(seq), _inside(payload))
         return make_item(sealed, seq, payload.captured_at, key_digest(payload.key))
+
+    def replaced(self, item: Item, payload: Payload) -> Item:
+        """Seal another entry in the place of one, under its number and key."""
+        sealed = self.seal(str(item.seq), _inside(payload))
+        return make_item(sealed, item.seq, item.buffered_at, item.key)
 
     def unwrap(self, item: Item) -> Payload:
         """Open an entry.
@@ -123,6 +123,7 @@ class Vault:
             dataset=str(inside.get("dataset", "")),
             url=str(inside.get("url", "")),
             captured_at=item.buffered_at,
+            former=tuple(map(str, inside.get("former", ()))),
         )
 
     def opens(self, item: Item) -> bool:
@@ -154,6 +155,17 @@ class Vault:
         if not isinstance(value, dict):
             raise Unreadable("sealed by a program that writes another form")
         return value
+
+
+def _inside(payload: Payload) -> dict[str, Any]:
+    inside = {
+        "entry": payload.entry,
+        "session": payload.session_id,
+        "dataset": payload.dataset,
+        "url": payload.url,
+        "at": payload.captured_at,
+    }
+    return {**inside, "former": list(payload.former)} if payload.former else inside
 
 
 def make_item(sealed: str, seq: int, buffered_at: int, key: str) -> Item:

@@ -8,10 +8,11 @@ from builtin_plugins.bridge.settings import BridgeSettings
 from cognee_hooks import PluginContext, hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import ServerStateChanged
-from cognee_hooks.results import CheckResult, StoreReceipt, StoreRequest
+from cognee_hooks.results import CheckResult, Scrubbed, StoreReceipt, StoreRequest
 
 if TYPE_CHECKING:
     from builtin_plugins.bridge.bridge import Bridge
+    from cognee_hooks.leak import Leak
 
 
 class BridgePlugin:
@@ -48,6 +49,13 @@ class BridgePlugin:
     def cognee_doctor_checks(self) -> list[CheckResult]:
         """Tell what waits, and what cannot be sent."""
         return self._bridge.checks()
+
+    @hookimpl
+    def cognee_scrub(self, leak: Leak, dry_run: bool) -> list[Scrubbed]:
+        """Take a leaked value out of what waits and what was put aside."""
+        from builtin_plugins.bridge.scrub import scrub
+
+        return scrub(self._context, leak, dry_run=dry_run)
 
     @property
     def _bridge(self) -> Bridge:

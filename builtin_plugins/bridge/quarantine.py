@@ -16,7 +16,8 @@ MAX_ENTRIES = 200
 MAX_BYTES = 4 * 1024 * 1024
 """The same in bytes."""
 
-_PART = "quarantine"
+PART = "quarantine"
+"""Names what is sealed in these files."""
 
 
 def path_aside(folder: Path, stem: str) -> Path:
@@ -39,8 +40,8 @@ def put_aside(path: Path, vault: Vault, records: Iterable[Mapping[str, Any]], no
     Raises:
         OSError: The file cannot be written.
     """
-    kept = [*_entries(path)]
-    kept += [{"sealed": vault.seal(_PART, each), "_put_aside_at": now} for each in records]
+    kept = [*entries_aside(path)]
+    kept += [{"sealed": vault.seal(PART, each), "_put_aside_at": now} for each in records]
     total = len(kept)
     kept = kept[-MAX_ENTRIES:]
     size = len(json.dumps(kept))
@@ -52,9 +53,10 @@ def put_aside(path: Path, vault: Vault, records: Iterable[Mapping[str, Any]], no
 
 def count_aside(path: Path) -> int:
     """Return how many records a session's quarantine file holds."""
-    return len(_entries(path))
+    return len(entries_aside(path))
 
 
-def _entries(path: Path) -> list[Any]:
+def entries_aside(path: Path) -> list[Any]:
+    """Return the records of a session's quarantine file as they lie there, sealed."""
     entries = read_object(path, private=True).get("entries")
     return entries if isinstance(entries, list) else []

@@ -290,8 +290,10 @@ class Sender:
             session_id=session_id,
             key=tail_key(self._url, session_id, kind),
             print_=digest(kind, entry.value),
-            # An earlier program may have sent it as it redacted it.
-            prints=frozenset({digest(kind, entry.value), digest(kind, payload.entry)}),
+            # It may have been sent as an earlier program redacted it, or before it was scrubbed.
+            prints=frozenset(
+                {digest(kind, entry.value), digest(kind, payload.entry), *payload.former}
+            ),
         )
 
     def _limit(self, deadline: Deadline) -> Deadline:

@@ -40,6 +40,7 @@ from cognee_hooks.services.improve import (
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_session_id
 from cognee_hooks.services.outcome import error_text, failure_of, stranger
 from cognee_hooks.services.pipelines import PipelineRoutes
+from cognee_hooks.services.upkeep import UpkeepRoutes
 from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Answer, Call
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class ServerApi(ABC):
         code: The route that indexes repositories.
         documents: The routes about remembered text and files.
         pipelines: The routes that tell how far the server is.
+        upkeep: The routes that it takes to have the server let go of something.
     """
 
     def __init__(self) -> None:
@@ -65,6 +67,7 @@ class ServerApi(ABC):
         self.code = CodeRoutes(self._ask, self._addressed)
         self.documents = DocumentRoutes(self._ask, self._addressed)
         self.pipelines = PipelineRoutes(self._ask)
+        self.upkeep = UpkeepRoutes(self._ask)
         self._version: tuple[int, ...] = ()
         self._without_improve: tuple[int, ...] | None = None
 

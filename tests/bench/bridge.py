@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.items import Payload
+from builtin_plugins.bridge.limits import Limits
 from cognee_hooks.services.crypto import KEY_BYTES, Sealer
 from cognee_hooks.services.statefile import write_atomic
 

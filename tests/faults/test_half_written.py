@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.items import Payload
+from builtin_plugins.bridge.limits import Limits
 from cognee_hooks.services.crypto import Sealer
 
 STEM = "ab" * 20

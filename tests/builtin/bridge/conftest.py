@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.items import Vault
+from builtin_plugins.bridge.limits import Limits
 from cognee_hooks.services.crypto import KEY_BYTES, Sealer
 from tests.support.bridged import STEM, Clock, ListServer, SmallContext
 

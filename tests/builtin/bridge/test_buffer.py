@@ -67,7 +67,8 @@ def test_real_processes_at_the_same_time_lose_nothing(folder, buffer_of, sealer)
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from builtin_plugins.bridge.buffer import Buffer, Limits\n"
+        "from builtin_plugins.bridge.buffer import Buffer\n"
+        "from builtin_plugins.bridge.limits import Limits\n"
         "from cognee_hooks.services.crypto import Sealer\n"
         "from tests.support.bridged import STEM, payload\n"
         "made = Buffer(Path(sys.argv[1]), STEM, Sealer(bytes(range(32))), Limits(1000),"

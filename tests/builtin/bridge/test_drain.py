@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.drain import Drain, Pacing
 from builtin_plugins.bridge.folder import BufferFolder
 from builtin_plugins.bridge.fresh import Fresh
+from builtin_plugins.bridge.limits import Limits
 from builtin_plugins.bridge.sender import Sender, Settling
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind

@@ -14,8 +14,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from builtin_plugins.bridge.buffer import Buffer, Limits
+from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.fresh import Fresh
+from builtin_plugins.bridge.limits import Limits
 from builtin_plugins.bridge.sender import Sender, Settling, Step
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure

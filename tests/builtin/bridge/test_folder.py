@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from builtin_plugins.bridge.buffer import Limits
 from builtin_plugins.bridge.folder import STALE_TRACE_SECONDS, BufferFolder
+from builtin_plugins.bridge.limits import Limits
 from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.services.names import session_file_stem
 from tests.support.bridged import URL, payload

@@ -1,0 +1,119 @@
+"""Takes a leaked value out of what lies on this machine."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.outcomes import flat
+from cognee_hooks.results import Scrubbed, ScrubState
+from cognee_hooks.scrub.database import scrub_database
+from cognee_hooks.scrub.events import Events
+from cognee_hooks.scrub.files import Sweeper, files_below
+from cognee_hooks.scrub.places import Reported, own_roots, reported
+
+if TYPE_CHECKING:
+    from cognee_hooks.host import Host
+    from cognee_hooks.leak import Leak
+    from cognee_hooks.services.paths import Paths
+
+OWN_SECONDS = 300.0
+REPORT_SECONDS = 60.0
+"""Longest that files are looked through that are not ours: transcripts may be many."""
+UNFINISHED_SECONDS = 60.0
+"""After so long a file that was never finished will not be, because its writer was killed."""
+
+_UNFINISHED = re.compile(r"\..*\.tmp")
+_FAILED = "its own cleaning failed ({fault}); what it keeps may hold the value"
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """This machine's part.
+
+    Attributes:
+        hosts: One for each agent whose state is there; their plugins are asked.
+        folders: The places of every agent.
+        environ: The environment.
+        leak: The value.
+    """
+
+    hosts: Sequence[Host]
+    folders: Sequence[Paths]
+    environ: Mapping[str, str]
+    leak: Leak
+
+    async def scrub(self, *, dry_run: bool) -> list[Scrubbed]:
+        """Return what holds the value, or held it and was cleaned.
+
+        Args:
+            dry_run: Only look. Otherwise no daemon may run.
+        """
+        rows: list[Scrubbed] = []
+        for paths in _each(self.folders):
+            rows += Events(paths.daemon_dir, paths.key_file, self.leak).scrub(dry_run=dry_run)
+        for host in self.hosts:
+            rows += await self._plugins(host, dry_run=dry_run)
+        rows += self._files(dry_run=dry_run)
+        return rows
+
+    def database(self, *, dry_run: bool) -> list[Scrubbed]:
+        """Do the same for the embedded server's database, after its routes have done their part."""
+        paths = {paths.embedded_dir: None for paths in self.folders}
+        found = (path for folder in paths for path in sorted(folder.glob("*.db")))
+        return [row for path in found for row in scrub_database(path, self.leak, dry_run=dry_run)]
+
+    async def _plugins(self, host: Host, *, dry_run: bool) -> list[Scrubbed]:
+        called = await host.dispatcher.call("cognee_scrub", leak=self.leak, dry_run=dry_run)
+        rows: list[Scrubbed] = [
+            Scrubbed(
+                place=self.leak.cleaned_text(row.place),
+                state=row.state,
+                count=row.count,
+                detail=self.leak.cleaned_text(row.detail),
+            )
+            for row in flat(called.value)
+        ]
+        for outcome in called.outcomes:
+            if outcome.fault:
+                place = f"plugin {outcome.plugin} ({host.paths.agent})"
+                detail = _FAILED.format(fault=outcome.fault)
+                rows.append(Scrubbed(place=place, state=ScrubState.LEFT, detail=detail))
+        return rows
+
+    def _files(self, *, dry_run: bool) -> Iterator[Scrubbed]:
+        own = own_roots(self.folders)
+        databases = {paths.embedded_dir for paths in self.folders}
+        sweeper = Sweeper(self.leak, Deadline.after(OWN_SECONDS), dry_run)
+        for root in own:
+            yield from self._unfinished(root, dry_run=dry_run)
+            yield from sweeper.sweep(root, lambda _: "", without=databases)
+        looker = Sweeper(self.leak, Deadline.after(REPORT_SECONDS), dry_run)
+        for place in reported(self.folders, self.environ):
+            yield from looker.sweep(place.path, _because(place), without={*own, *databases})
+
+    def _unfinished(self, root: Path, *, dry_run: bool) -> Iterator[Scrubbed]:
+        """Remove what killed writers never finished: it may be sealed, and nobody reads it."""
+        before = time.time() - UNFINISHED_SECONDS
+        for path in files_below(root):
+            if _UNFINISHED.fullmatch(path.name) and path.lstat().st_mtime < before:
+                if not dry_run:
+                    path.unlink(missing_ok=True)
+                state = ScrubState.FOUND if dry_run else ScrubState.CLEANED
+                place = self.leak.cleaned_text(str(path))
+                detail = "a file that its writer, killed, never finished; it is removed"
+                yield Scrubbed(place=place, state=state, detail=detail)
+
+
+def _because(place: Reported) -> Callable[[Path], str]:
+    return lambda _: place.why
+
+
+def _each(folders: Sequence[Paths]) -> list[Paths]:
+    """Return the places with each daemon's folder once."""
+    return list({paths.daemon_dir: paths for paths in folders}.values())
