@@ -45,14 +45,18 @@ async def checks(host: Host, deadline: Deadline) -> list[CheckResult]:
 
 
 def _unreachable(host: Host, failure: ServerFailure) -> CheckResult:
+    return failed("server", f"{bare(host.mode.url)}: {failure}", _remedy(host, failure))
+
+
+def _remedy(host: Host, failure: ServerFailure) -> str:
     foreign = failure.kind in {FailureKind.MISCONFIGURED, FailureKind.NOT_FOUND}
-    return failed(
-        "server",
-        f"{bare(host.mode.url)}: {failure}",
-        "this is not a cognee server: correct COGNEE_BASE_URL"
-        if foreign
-        else "start the server (`cognee-hooks up`, or `cognee-hooks server` for the small one) or "
-        "correct COGNEE_BASE_URL; the agent itself works without it",
+    if foreign and not host.mode.explicit_url:
+        return "another program holds the local server's port: end that, then run `cognee-hooks up`"
+    if foreign:
+        return "this is not a cognee server: correct COGNEE_BASE_URL"
+    return (
+        "start the server (`cognee-hooks up`, or `cognee-hooks server` for the small one) or "
+        "correct COGNEE_BASE_URL; the agent itself works without it"
     )
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -269,6 +270,22 @@ async def test_a_live_session_tells_what_became_of_its_entries(make):
     rows = await rows_of(host)
     assert rows["entries"].status is CheckStatus.WARNING
     assert rows["entries"].detail.endswith("1 given up")
+
+
+@pytest.mark.parametrize(
+    ("explicit", "remedy"), [(True, "correct COGNEE_BASE_URL"), (False, "another program holds")]
+)
+async def test_a_stranger_at_the_address_is_told_by_who_chose_it(make, explicit, remedy):
+    async def page(connection, request):
+        await connection.answer(200, body=b"<html>It works!</html>")
+
+    async with FakeServer() as server:
+        server.always(page)
+        host = make(COGNEE_LOCAL_API_URL=server.url)
+        host.mode = replace(host.mode, explicit_url=explicit)
+        row = (await rows_of(host))["server"]
+    assert row.status is CheckStatus.FAILED
+    assert remedy in row.remedy
 
 
 async def test_a_clock_that_is_wrong_is_told(make):
