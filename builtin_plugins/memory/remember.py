@@ -235,14 +235,23 @@ class Remembering:
         self, upload: _Upload, dataset_id: str, known: Sequence[str], file: TextFile | None
     ) -> Listed:
         async def listed() -> bool:
-            for row in await self._routes.documents(dataset_id, self._soon()):
-                if row.is_called(upload.name.value) and row.id not in known:
-                    if file is not None:
-                        await self._note(row.id, dataset_id, file)
-                    return True
-            return False
+            rows = await self._routes.documents(dataset_id, self._soon())
+            new = [
+                row.id for row in rows if row.is_called(upload.name.value) and row.id not in known
+            ]
+            if new and file is not None:
+                await self._note(await self._one_of(new, dataset_id, upload), dataset_id, file)
+            return bool(new)
 
         return listed
+
+    async def _one_of(self, new: Sequence[str], dataset_id: str, upload: _Upload) -> str:
+        """Return which of new documents is ours; another session may remember its own meanwhile."""
+        if len(new) > 1:
+            for data_id in new:
+                if await self._holds(dataset_id, data_id, upload.content):
+                    return data_id
+        return new[0]
 
     async def _status(self, target: Target) -> str | None:
         """Return how the newest run stands, "" where there was none; None if that is not known.

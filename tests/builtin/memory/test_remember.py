@@ -241,6 +241,22 @@ async def test_vector_87_of_twins_the_newer_one_is_updated(scripted, client, ord
     ]
 
 
+async def test_of_two_files_of_one_name_remembered_at_once_each_keeps_its_own(
+    scripted, client, notes
+):
+    ours = notes.read_bytes()
+    client.scripts |= {
+        LISTED: lambda _: [] if not client.bodies(REMEMBER) else [row(FIRST), row(SECOND)],
+        f"{LISTED}/{FIRST}/raw": lambda _: b"that of another session",
+        f"{LISTED}/{SECOND}/raw": lambda _: ours,
+    }
+    assert (await scripted.tool("remember", file="notes.md")).startswith("Stored file")
+    notes.write_text("Changed.")
+    await scripted.tool("remember", file="notes.md")
+    (update,) = [each.path for each in client.unsent if each.method == "PATCH"]
+    assert f"data_id={SECOND}" in update
+
+
 async def test_who_may_have_taken_the_place_of_another_file_is_told_once(scripted, client, notes):
     doubt = "if that was another one of this name, remember that one again"
     assert doubt in await scripted.tool("remember", file="notes.md")
