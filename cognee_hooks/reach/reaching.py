@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,10 +12,16 @@ from cognee_hooks.caller import Caller
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.daemon.thin_client import VERSION, identify
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.errors import UsageError
+from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.reach.live import open_line
 from cognee_hooks.reach.session import About, Answer, Call, Offer
 from cognee_hooks.services.paths import Paths
+
+SHUT_OFF = (
+    "This shell may not open connections, as in a sandbox, so memory cannot be reached from it. "
+    "Run the command outside of the sandbox, or give the agent its tools by an MCP server: "
+    "`cognee-hooks install codex --mcp`."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +96,9 @@ async def reach(where: Whereabouts, deadline: Deadline) -> Reached:
 
     Raises:
         UsageError: The session that was named does not live, or several may be meant.
-        CallFailed: None can be made.
+        CallFailed: None can be made, or none can be reached from here.
     """
+    _require_sockets()
     if not where.plugins:
         folder = Paths.of(where.environ, "daemon").daemon_dir
         line = await open_line(folder, where.opening("attach"), deadline)
@@ -105,6 +113,16 @@ async def reach(where: Whereabouts, deadline: Deadline) -> Reached:
     from cognee_hooks.reach.own import make_own
 
     return await make_own(where.environ, where.agent, where.cwd, where.plugins, deadline)
+
+
+def _require_sockets() -> None:
+    """Say so at once where a sandbox forbids what event loop, daemon and server are reached by."""
+    here, there = socket.socketpair()
+    with here, there:
+        try:
+            here.send(b".")
+        except PermissionError as error:
+            raise CallFailed(SHUT_OFF) from error
 
 
 def parent_process() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from cognee_hooks.daemon.sessions import Sessions
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.host import Host
-from cognee_hooks.reach import Answer, Call, Whereabouts, reach
+from cognee_hooks.reach import Answer, Call, Whereabouts, reach, reaching
 from cognee_hooks.reach import own as own_module
 from cognee_hooks.reach.live import GONE
 from cognee_hooks.results import Command, Failure, Tool
@@ -280,6 +281,18 @@ async def test_a_named_session_that_does_not_live_is_refused(daemon):
     (daemon.folder / "socket").unlink()
     with pytest.raises(UsageError, match="no daemon serves one"):
         await reach(daemon.where(session="pi_x"), Deadline.after(PATIENCE))
+
+
+async def test_in_a_sandbox_without_sockets_a_sentence_comes_at_once(daemon, monkeypatch):
+    class Forbidden(socket.socket):
+        def send(self, *_: Any) -> int:
+            raise PermissionError(1, "Operation not permitted")
+
+    pair = socket.socketpair()
+    forbidden = [Forbidden(fileno=each.detach()) for each in pair]
+    monkeypatch.setattr(reaching.socket, "socketpair", lambda: forbidden)
+    with pytest.raises(CallFailed, match="--mcp"):
+        await reach(daemon.where(), Deadline.after(PATIENCE))
 
 
 async def test_a_tool_that_nobody_brings_is_told(daemon):
