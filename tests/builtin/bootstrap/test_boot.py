@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -265,3 +266,39 @@ async def test_a_server_that_has_not_come_up_for_long_is_not_waited_for(
     rig.boot._pidfile = rig.boot._probe._pidfile
     with pytest.raises(BootFailed, match=f"process {os.getpid()} lives and does not serve"):
         await rig.boot.run()
+
+
+async def test_a_server_without_a_pump_or_a_note_is_a_server_nevertheless(
+    isolated_environment: Path, monkeypatch: pytest.MonkeyPatch
+):
+    rig = Rig(isolated_environment, SLEEPS)
+    rig.health = [True]
+    spawn = boot.spawn_detached
+
+    def full(command: list[str], **more: Any) -> int:
+        if "pump.py" in " ".join(command):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return spawn(command, **more)
+
+    def unwritten(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(boot, "spawn_detached", full)
+    monkeypatch.setattr(PidFile, "write", unwritten)
+    outcome = await rig.boot.run()
+    assert outcome.server == rig.servers[0]
+    assert await ended(rig.servers[0])
+    assert rig.events[:2] == ["console_pump_start_failed", "server_pidfile_write_failed"]
+
+
+async def test_a_program_that_cannot_be_started_is_named(isolated_environment: Path):
+    rig = Rig(isolated_environment)
+
+    async def prepared() -> tuple[list[str], str]:
+        return ["/gone/python"], "1.6.5"
+
+    rig.boot._prepared = prepared  # type: ignore[method-assign]
+    with pytest.raises(BootFailed, match="/gone/python cannot be started: No such file"):
+        await rig.boot.run()
+    assert "server_spawn_failed_no_pid" in rig.events
+    assert not rig.plan.places.boot_lock.exists()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import multiprocessing
 import os
@@ -207,4 +208,29 @@ def test_a_link_to_nowhere_in_the_place_of_a_lock_is_taken_away(tmp_path: Path):
 def test_a_pipe_in_the_place_of_a_lock_holds_nobody_up(tmp_path: Path):
     os.mkfifo(tmp_path / "a.lock")
     os.utime(tmp_path / "a.lock", (1, 1))
+    assert lock(tmp_path).try_acquire()
+
+
+def test_w2_a_program_that_knows_no_guard_may_be_faster(tmp_path: Path, monkeypatch):
+    def linked(source: Path, target: Path) -> None:
+        Path(target).write_bytes(held_by(os.getpid()))
+        raise FileExistsError
+
+    monkeypatch.setattr(os, "link", linked)
+    mine = lock(tmp_path)
+    assert not mine.try_acquire()
+    assert not mine.held
+    mine.release()
+    assert (tmp_path / "a.lock").read_bytes() == held_by(os.getpid())
+
+
+def test_a_disk_that_is_full_leaves_no_lock_behind(tmp_path: Path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "link", full)
+    with pytest.raises(OSError, match="No space left"):
+        lock(tmp_path).try_acquire()
+    assert {each.name for each in tmp_path.iterdir()} == {".a.lock.guard"}
+    monkeypatch.undo()
     assert lock(tmp_path).try_acquire()
