@@ -297,17 +297,17 @@ async def test_w29_no_time_left_ends_the_list_and_not_the_memo():
 
 
 async def test_w29_all_of_it_ends_with_one_deadline(agent, sharing, monkeypatch):
-    monkeypatch.setattr("builtin_plugins.provisioning.provisioner.BUDGET", 0.3)
+    monkeypatch.setattr("builtin_plugins.provisioning.provisioner.BUDGET", 1.5)
     pi = agent()
     route = pi.account.owner.__class__.roles
 
     async def slow(self, *arguments):
-        await asyncio.sleep(0.35)
+        await asyncio.sleep(1.6)
         return await route(self, *arguments)
 
     monkeypatch.setattr(pi.account.owner.__class__, "roles", slow)
-    limit = Deadline.after(2.0)
-    await pi.provision()
+    limit = Deadline.after(5.0)
+    assert not await pi.provision()
     assert not limit.expired
     assert BUDGET == 10.0
 
@@ -467,4 +467,5 @@ async def test_an_account_whose_key_cannot_be_kept_is_not_used(agent, sharing, c
     pi.account.keys.path.mkdir(parents=True)
     assert await pi.provision()
     assert "plugin_identity_not_kept" in caplog.text
+    assert sharing.changes() == [f"POST {PROVISION}pi/provision", f"DELETE {PROVISION}pi"]
     assert await pi.who() == sharing.owner.id
