@@ -83,9 +83,14 @@ def find_command(host: Host, name: str) -> Command | None:
 
 
 def tools_of(host: Host) -> list[dict[str, Any]]:
-    """Return the session's tools as JSON: name, description, parameters."""
-    rows = [
-        {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    """Return the session's tools as JSON: name, description, parameters, and what only reads."""
+    rows: list[dict[str, Any]] = [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": dict(tool.parameters),
+            **({"read_only": True} if tool.read_only else {}),
+        }
         for tool in host.registered.tools.values()
     ]
     # A schema that a plugin built from objects of its own must not cost the other tools.

@@ -347,16 +347,20 @@ class Tool:
         parameters: JSON schema of the arguments object.
         run: Called with the arguments; returns the text for the model, as a `Failure` where it
             failed.
+        read_only: Whether it only looks things up. Agents that ask a person before a tool is used
+            may then do without.
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
     run: Callable[[Mapping[str, Any]], Awaitable[str]]
+    read_only: bool = False
 
     def __post_init__(self) -> None:
         """Refuse fields of a wrong type."""
         require(self, str, "name", "description")
+        require(self, bool, "read_only")
         require(self, Mapping, "parameters")
         require_callable(self, "run")
 

@@ -122,6 +122,7 @@ class CodeLanePlugin:
             ),
             parameters=_PARAMETERS,
             run=lambda arguments: self._asker.answer(arguments, self._cwd),
+            read_only=True,
         )
 
     @hookimpl

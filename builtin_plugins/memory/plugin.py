@@ -29,8 +29,20 @@ class MemoryPlugin:
         federated = len(self._context.core.read_dataset_ids)
         return [
             self._tool("cognee_remember", schemas.REMEMBER, schemas.REMEMBER_WHEN, "remember"),
-            self._tool("cognee_recall", schemas.RECALL, schemas.recall_when(federated), "recall"),
-            self._tool("cognee_search", schemas.SEARCH, schemas.search_when(federated), "search"),
+            self._tool(
+                "cognee_recall",
+                schemas.RECALL,
+                schemas.recall_when(federated),
+                "recall",
+                read_only=True,
+            ),
+            self._tool(
+                "cognee_search",
+                schemas.SEARCH,
+                schemas.search_when(federated),
+                "search",
+                read_only=True,
+            ),
             self._tool("cognee_forget", schemas.FORGET, schemas.FORGET_WHEN, "forget"),
         ]
 
@@ -59,11 +71,21 @@ class MemoryPlugin:
 
     # -- inside ----------------------------------------------------------------------------------
 
-    def _tool(self, name: str, parameters: Mapping[str, Any], when: str, method: str) -> Tool:
+    def _tool(
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        when: str,
+        method: str,
+        *,
+        read_only: bool = False,
+    ) -> Tool:
         def run(arguments: Mapping[str, Any]) -> Awaitable[str]:
             return self._answered(name, lambda it: getattr(it, method)(arguments))
 
-        return Tool(name=name, description=when, parameters=parameters, run=run)
+        return Tool(
+            name=name, description=when, parameters=parameters, run=run, read_only=read_only
+        )
 
     async def _answered(self, what: str, work: Callable[[Memory], Awaitable[str]]) -> str:
         """Return the answer; what goes wrong is one, too."""

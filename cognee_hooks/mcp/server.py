@@ -25,6 +25,8 @@ INSTRUCTIONS = (
     "memory; look code up in the code graph (who calls what, what a change may break)."
 )
 """Agents that load tools only when they look for them show this instead."""
+READS = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+"""Of tools that only look things up; Codex asks before it uses any other one in its sandbox."""
 
 
 async def serve(where: Whereabouts) -> None:
@@ -65,6 +67,7 @@ def make_server(proxy: Proxy) -> Server[Any]:
                     name=str(each["name"]),
                     description=clean(str(each.get("description", ""))),
                     input_schema={"type": "object", **dict(each.get("parameters") or {})},
+                    annotations=READS if each.get("read_only") is True else None,
                 )
                 for each in offer.tools
             ]

@@ -70,7 +70,10 @@ async def test_tools_are_served_by_a_daemon_that_is_started_and_stdout_carries_t
     environ["PYTHONPATH"] = install_plugin(tmp_path, "noisy", NOISY)
     try:
         async with client(environ) as session:
-            names = {tool.name for tool in (await session.list_tools()).tools}
+            tools = (await session.list_tools()).tools
+            names = {tool.name for tool in tools}
+            reading = {tool.name for tool in tools if tool.annotations is not None}
+            assert reading == {"cognee_code", "cognee_recall", "cognee_search"}
             assert {"cognee_recall", "cognee_remember", "cognee_sync", "cognee_noise"} <= names
             done = await session.call_tool("cognee_noise", {"size": 50_000})
             assert not done.is_error
