@@ -115,8 +115,8 @@ class Keeper:
             NoticeLevel.INFO,
         )
         self._phase = Phase.CHECKING
-        # Two steps of installing at most, and the start.
-        longest = 2 * plan.install_seconds + 2 * plan.boot_seconds + _SPARE_SECONDS
+        # Three steps of installing at most, and the start, which may have to wait for another one.
+        longest = 3 * plan.install_seconds + 2 * plan.boot_seconds + _SPARE_SECONDS
         try:
             return await self._server.bring_up(self._tell, Deadline.after(longest))
         except OSError as error:

@@ -6,7 +6,7 @@ import argparse
 
 from cognee_hooks.cli import plugin_command
 
-WAIT_SECONDS = 2400
+WAIT_SECONDS = 3600
 """Longer than installing and starting may take with the default limits."""
 
 
