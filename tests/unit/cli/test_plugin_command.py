@@ -46,7 +46,7 @@ def spoken(monkeypatch) -> Spoken:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["up"], "--wait 2400"),
+        (["up"], "--wait 3600"),
         (["up", "--wait", "5"], "--wait 5"),
         (["down"], ""),
         (["logs"], "-n 40"),
