@@ -210,7 +210,7 @@ class Server:
         match document or {}:
             case {"do": "left", "conversations": list(served)}:
                 known = [each for each in served[:MOST_SERVED] if isinstance(each, str)]
-                self._sessions.left(opening.pid, known)
+                self._sessions.left(_by_program(opening).pid, known)
                 writer.write(b"{}\n")
                 return
         verb = (document or {}).get("do")
