@@ -23,7 +23,7 @@ from cognee_hooks.events import (
 )
 from cognee_hooks.faults import DropReason
 from cognee_hooks.globs import Globs
-from cognee_hooks.results import CheckResult, CheckStatus, StoreRequest
+from cognee_hooks.results import CheckResult, StoreRequest
 
 MIN_PROMPT = 5
 MAX_PARAMS = 20
@@ -79,24 +79,11 @@ class CapturePlugin:
             self._note(event, event.error, event.error or "failed")
 
     @hookimpl
-    def cognee_doctor_checks(self) -> CheckResult:
-        """Tell whether capture is on and whether all patterns can be used."""
-        if not self._on:
-            return CheckResult(
-                name="capture",
-                status=CheckStatus.INFO,
-                detail="off",
-                remedy="set COGNEE_CAPTURE=true to keep prompts, answers and tool calls",
-            )
-        bad = self._tools.bad + self._deny.bad
-        if bad:
-            return CheckResult(
-                name="capture",
-                status=CheckStatus.WARNING,
-                detail=f"patterns that cannot be used: {', '.join(bad)}",
-                remedy="mend COGNEE_CAPTURE_TOOLS or COGNEE_CAPTURE_DENY_PATHS",
-            )
-        return CheckResult(name="capture", status=CheckStatus.OK, detail="on")
+    def cognee_doctor_checks(self) -> list[CheckResult]:
+        """Tell whether capture is on, what it keeps, and whether all patterns can be used."""
+        from builtin_plugins.capture.checks import rows
+
+        return rows(self._context, self._settings, self._tools.bad + self._deny.bad)
 
     # -- turns -----------------------------------------------------------------------------------
 

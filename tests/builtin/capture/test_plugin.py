@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from builtin_plugins.capture.settings import DEFAULT_TOOLS
 from builtin_plugins.capture.summary import LIMIT
 from cognee_hooks import Redactor, hookimpl
 from cognee_hooks.agents.claude_code import ClaudeCode
@@ -351,9 +352,10 @@ async def test_a_list_of_tools_replaces_the_default_and_a_bad_pattern_costs_no_o
     await uses(host, "Bash", command="ls")
     await uses(host, "mcp__x__y", a=1)
     assert [entry["origin_function"] for entry in client.entries] == ["mcp__x__y"]
-    check = host.registry.manager.get_plugin("capture").cognee_doctor_checks()
+    check, policy = host.registry.manager.get_plugin("capture").cognee_doctor_checks()
     assert check.status is CheckStatus.WARNING
     assert "[z-a]" in check.detail
+    assert "(your own)" in policy.detail
 
 
 async def test_the_users_own_deny_patterns_are_added(client, isolated_environment):
@@ -436,13 +438,21 @@ async def test_every_captured_call_is_kept_or_counted(host, client, path):
     assert bool(client.entries) is (payload["tool_name"] in {"Bash", "Read", "Edit", "Write"})
 
 
-async def test_the_doctor_says_whether_capture_is_on(client, isolated_environment):
-    on = scripted_host(isolated_environment, client)
-    off = scripted_host(isolated_environment, client, COGNEE_CAPTURE="false")
-    checks = [
-        each.registry.manager.get_plugin("capture").cognee_doctor_checks() for each in (on, off)
-    ]
-    assert [check.status for check in checks] == [CheckStatus.OK, CheckStatus.INFO]
+async def test_the_doctor_says_whether_capture_is_on_and_what_it_keeps(
+    client, isolated_environment
+):
+    def rows(**environ):
+        host = scripted_host(isolated_environment, client, **environ)
+        return host.registry.manager.get_plugin("capture").cognee_doctor_checks()
+
+    on, policy = rows(COGNEE_CAPTURE_DENY_PATHS="*.tfvars,*.sql")
+    assert (on.status, on.detail) == (CheckStatus.OK, "on")
+    assert policy.status is CheckStatus.OK
+    assert policy.detail.startswith(f"tools: {len(DEFAULT_TOOLS)} patterns (the default) · ")
+    assert policy.detail.endswith("denied paths of yours: 2 · redaction: on · patterns of yours: 0")
+    (off,) = rows(COGNEE_CAPTURE="false")
+    assert (off.status, off.detail) == (CheckStatus.INFO, "off")
+    assert "COGNEE_CAPTURE=true" in off.remedy
 
 
 async def test_a_home_that_cannot_be_written_parks_the_question_in_memory(

@@ -206,6 +206,7 @@ REFERENCE = (
     "session",
     "datasets",
     "capture",
+    "capture policy",
     "breaker",
     "timeouts",
     "code graph",
