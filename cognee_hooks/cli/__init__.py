@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "run": "pass one hook event from standard input through the plugins",
     "preview": "show what an event would send, without sending anything",
     "redact": "take secrets out of text from standard input",
+    "scrub": "take a leaked value, read from standard input, out of all that is kept",
     "up": "start the local memory server, and install it where need be",
     "down": "stop the local memory server, until `up`",
     "logs": "show the end of the local memory server's logs",

@@ -63,6 +63,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("POST", "/api/v1/remember", documents.remember, "form"),
     Endpoint("PATCH", "/api/v1/update", documents.update, "form"),
     Endpoint("POST", "/api/v1/forget", documents.forget, "json"),
+    Endpoint("POST", "/api/v1/cognify", documents.cognify, "json"),
     Endpoint("GET", "/api/v1/datasets", datasets.list_datasets),
     Endpoint("POST", "/api/v1/datasets", datasets.create_dataset, "json"),
     Endpoint("GET", "/api/v1/datasets/status", datasets.status),

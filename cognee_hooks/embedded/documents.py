@@ -173,6 +173,16 @@ class Documents:
                 self._passages.remove_source(known)
         return len(ids)
 
+    def build(self, dataset_id: str) -> None:
+        """Have recall find all documents of a dataset, also after `forget_passages`."""
+        rows = self._database.rows("SELECT * FROM documents WHERE dataset_id = ?", (dataset_id,))
+        with self._database.transaction():
+            for row in rows:
+                text, nodes = bytes(row["content"]).decode(), json.loads(row["node_set"])
+                self._index(dataset_id, row["id"], row["source_name"], text, nodes)
+            if rows:
+                self._datasets.mark_built(dataset_id)
+
     def _row(self, dataset_id: str, data_id: str) -> sqlite3.Row | None:
         return self._database.row(
             "SELECT * FROM documents WHERE dataset_id = ? AND id = ?", (dataset_id, data_id)

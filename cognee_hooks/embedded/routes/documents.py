@@ -190,6 +190,8 @@ def forget(memory: Memory, call: Call) -> dict[str, Any]:
         dataset = _forget_target(memory, name, dataset_id)
         if memory_only:
             reset = memory.documents.forget_passages(dataset.id, data_id)
+            if not data_id:
+                memory.sessions.empty(dataset.id)
             answer = {"dataset_id": dataset.id, "data_records_reset": reset, "status": "success"}
             return {"data_id": data_id, **answer} if data_id else answer
         if data_id:
@@ -197,6 +199,20 @@ def forget(memory: Memory, call: Call) -> dict[str, Any]:
             return {"data_id": data_id, "dataset_id": dataset.id, "status": "success"}
         drop_dataset(memory, dataset.id)
         return {"dataset_id": dataset.id, "status": "success"}
+
+
+def cognify(memory: Memory, call: Call) -> dict[str, Any]:
+    """``POST /api/v1/cognify``: build what recall finds anew from the documents of datasets."""
+    fields = Fields(call.body, "body", camel=True)
+    identifiers = fields.identifiers("dataset_ids")
+    fields.check(call.body)
+    answer: dict[str, Any] = {}
+    with memory.database.transaction():
+        for dataset_id in identifiers:
+            dataset = memory.datasets.get(dataset_id, "write")
+            memory.documents.build(dataset.id)
+            answer[dataset.id] = {"status": "PipelineRunCompleted", "dataset_id": dataset.id}
+    return answer
 
 
 def drop_dataset(memory: Memory, dataset_id: str) -> None:
