@@ -104,7 +104,7 @@ class Host:
         clock: Monotonic seconds.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a thing that somebody replaces, and has a default
         self,
         agent: str,
         *,
@@ -167,6 +167,7 @@ class Host:
             max_context_bytes=max_context_bytes,
         )
         self._conversation = Conversation(first, self.services.bindings, self.settings)
+        self.ledger.bind(self.session.session_id, self.session.dataset)
         self.credentials = Credentials(self.dispatcher, self.services.keys, self.mode.url)
         self.services.client.use_credentials(self.credentials)
         self.registry.load(self._context, (plugins or {}).items())
@@ -282,6 +283,7 @@ class Host:
         # What has happened already belongs to the session that is left.
         await self.background.settle(Deadline.after(SETTLE_SECONDS, self._clock))
         event = self._conversation.switch(dataset, synced=synced)
+        self.ledger.bind(event.session_id, event.current)
         await self._call("cognee_dataset_changed", event)
         return self.session
 

@@ -229,9 +229,7 @@ class Registry:
         worker = Worker(f"load {name}")
         seconds = min(AGAIN_TIMEOUT, self._load_timeout)
         try:
-            return worker.submit(make).result(
-                seconds if name in self._slow else self._load_timeout
-            )
+            return worker.submit(make).result(seconds if name in self._slow else self._load_timeout)
         except TimeoutError:
             return None
         finally:

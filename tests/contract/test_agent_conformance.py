@@ -261,7 +261,7 @@ async def test_p02_a_pipe_that_says_nothing_or_half_of_it_is_given_up(way, daemo
 
 
 @agents
-async def test_p04_the_search_for_a_key_shares_the_budget_of_the_prompt(agent, isolated_environment):
+async def test_p04_the_search_for_a_key_shares_the_prompts_budget(agent, isolated_environment):
     # No key is set, so one has to be asked for; every route answers after a minute.
     event, payload = prompt_event(agent)
     read = agent.read(event, payload, session_id="s")
