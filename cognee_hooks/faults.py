@@ -98,10 +98,6 @@ class Faults:
         """Whether the plugin is no longer called in this hook."""
         return (plugin, hook) in self._quarantined
 
-    def quarantined_hooks(self, plugin: str) -> list[str]:
-        """Return the hooks in which the plugin is no longer called."""
-        return sorted(hook for name, hook in self._quarantined if name == plugin)
-
     def rows(self, plugin: str | None = None) -> list[Fault]:
         """Return all faults, or those of one plugin, the latest first."""
         rows = [row for row in self._faults.values() if plugin in {None, row.plugin}]

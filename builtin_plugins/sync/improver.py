@@ -58,7 +58,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a sync went.
+    """How a sync went; without result and failure another one of the session was under way.
 
     Attributes:
         result: The server's answer, or None where there is none.
@@ -69,11 +69,6 @@ class Outcome:
     result: ImproveResult | None = None
     failure: ServerFailure | None = None
     since: float | None = None
-
-    @property
-    def in_flight(self) -> bool:
-        """Whether it was not tried, since another sync of the session is being asked for."""
-        return self.result is None and self.failure is None
 
     @property
     def try_again(self) -> bool:

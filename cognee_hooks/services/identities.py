@@ -325,7 +325,3 @@ def _text(value: str) -> str:
 
 def _user(identifier: str) -> str:
     return f"{_RIGHTS}/users/{required_uuid(identifier)}"
-
-
-def _right(principal_id: str, permission: str) -> str:
-    return f"{_RIGHTS}/datasets/{required_uuid(principal_id)}?permission_name={_text(permission)}"
