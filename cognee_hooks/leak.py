@@ -76,7 +76,7 @@ class Leak:
 
     def places(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Yield where the value stands: where it begins, and how many bytes it takes."""
-        for found in self._pattern.finditer(data):
+        for found in self._pattern.finditer(data) if self.is_in(data) else ():
             yield found.start(), len(found[0])
 
     def cleaned_text(self, text: str) -> str:

@@ -7,6 +7,7 @@ before goes with it: the server may have it already, in the old form.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from builtin_plugins.bridge.merge import merge
 from builtin_plugins.bridge.quarantine import PART, entries_aside, path_aside
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.results import Scrubbed, ScrubState
-from cognee_hooks.services.crypto import Sealer, Unreadable
+from cognee_hooks.services.crypto import KEY_BYTES, Sealer, Unreadable
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.paths import QUARANTINE
 from cognee_hooks.services.statefile import write_json
@@ -41,9 +42,12 @@ _OTHER_KEY = (
 def scrub(context: PluginContext, leak: Leak, *, dry_run: bool) -> list[Scrubbed]:
     """Look for the value in all sessions' files, and take it out; see ``cognee_scrub``."""
     paths = context.services.paths
-    if not paths.bridge_dir.is_dir() or not paths.key_file.exists():
+    if not paths.bridge_dir.is_dir():
         return []
-    scrubber = _Scrubber(paths.bridge_dir, Sealer.of(paths.key_file), leak, context.now)
+    # A look makes no key; without it nothing that lies there can be opened, as with any other one.
+    made = not dry_run or paths.key_file.exists()
+    sealer = Sealer.of(paths.key_file) if made else Sealer(os.urandom(KEY_BYTES))
+    scrubber = _Scrubber(paths.bridge_dir, sealer, leak, context.now)
     return [row for stem in scrubber.stems() for row in scrubber.session(stem, dry_run=dry_run)]
 
 

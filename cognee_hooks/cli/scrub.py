@@ -12,6 +12,7 @@ from dataclasses import asdict
 
 from cognee_hooks.cli.common import (
     DEFAULT_AGENT,
+    add_host_options,
     add_json_option,
     make_host,
     print_json,
@@ -65,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="",
         help="only delete this dataset, with all that is in it, because its name holds the value",
     )
+    add_host_options(parser, agent=False)
     add_json_option(parser)
 
 
@@ -89,6 +91,8 @@ def run(options: argparse.Namespace) -> int:
             "nobody is there to answer, so nothing was looked at or changed. Add --yes to take the "
             "value out without being asked, or --dry-run to look only"
         )
+    if options.json and not (options.yes or options.dry_run):
+        raise UsageError("--json needs --yes or --dry-run: a question is no JSON")
     return asyncio.run(_run(options, Leak(value), _folders(environ)))
 
 
@@ -114,7 +118,7 @@ def _folders(environ: dict[str, str]) -> list[Paths]:
 async def _run(options: argparse.Namespace, leak: Leak, folders: Sequence[Paths]) -> int:
     environ = current_environ()
     there = [paths.agent for paths in folders[:-1] if paths.state_dir.is_dir()]
-    hosts = [make_host(agent, []) for agent in there or [DEFAULT_AGENT]]
+    hosts = [make_host(agent, options.plugins) for agent in there or [DEFAULT_AGENT]]
     work = _Work(options, leak, hosts, Here(hosts, folders, environ, leak), folders[-1])
     try:
         with only_looking():

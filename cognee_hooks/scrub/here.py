@@ -29,6 +29,10 @@ UNFINISHED_SECONDS = 60.0
 """After so long a file that was never finished will not be, because its writer was killed."""
 
 _UNFINISHED = re.compile(r"\..*\.tmp")
+_BLOCKED = (
+    "what waits here is sealed, and the plugin that can open it is blocked; run scrub with "
+    "-p bridge"
+)
 _FAILED = "its own cleaning failed ({fault}); what it keeps may hold the value"
 
 
@@ -59,6 +63,7 @@ class Here:
             rows += Events(paths.daemon_dir, paths.key_file, self.leak).scrub(dry_run=dry_run)
         for host in self.hosts:
             rows += await self._plugins(host, dry_run=dry_run)
+            rows += _without_bridge(host)
         rows += self._files(dry_run=dry_run)
         return rows
 
@@ -94,8 +99,12 @@ class Here:
             yield from self._unfinished(root, dry_run=dry_run)
             yield from sweeper.sweep(root, lambda _: "", without=databases)
         looker = Sweeper(self.leak, Deadline.after(REPORT_SECONDS), dry_run)
+        told: set[str] = set()
         for place in reported(self.folders, self.environ):
-            yield from looker.sweep(place.path, _because(place), without={*own, *databases})
+            for row in looker.sweep(place.path, _because(place), without={*own, *databases}):
+                if row.place not in told:  # a file may lie in a folder that is looked at, too
+                    yield row
+                told.add(row.place)
 
     def _unfinished(self, root: Path, *, dry_run: bool) -> Iterator[Scrubbed]:
         """Remove what killed writers never finished: it may be sealed, and nobody reads it."""
@@ -108,6 +117,13 @@ class Here:
                 place = self.leak.cleaned_text(str(path))
                 detail = "a file that its writer, killed, never finished; it is removed"
                 yield Scrubbed(place=place, state=state, detail=detail)
+
+
+def _without_bridge(host: Host) -> Iterator[Scrubbed]:
+    """Yield where entries are sealed that no plugin can open."""
+    folder = host.paths.bridge_dir
+    if not host.is_active("bridge") and any(folder.glob("*.json")):
+        yield Scrubbed(place=str(folder), state=ScrubState.LEFT, detail=_BLOCKED)
 
 
 def _because(place: Reported) -> Callable[[Path], str]:

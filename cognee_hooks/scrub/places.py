@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def own_roots(folders: Iterable[Paths]) -> list[Path]:
     return [each for each in sorted(found) if not found & set(each.parents)]
 
 
-def reported(folders: Iterable[Paths], environ: Mapping[str, str]) -> list[Reported]:
+def reported(folders: Sequence[Paths], environ: Mapping[str, str]) -> list[Reported]:
     """Return what is looked through beside that."""
     places: dict[Path, str] = {}
     for paths in folders:
@@ -61,4 +61,9 @@ def reported(folders: Iterable[Paths], environ: Mapping[str, str]) -> list[Repor
         places |= {paths.home / each: _TRANSCRIPT for each in _AGENT_FOLDERS}
     moved = (environ.get(each, "") for each in _AGENT_VARIABLES)
     places |= {Path(each): _TRANSCRIPT for each in moved if Path(each).is_absolute()}
-    return [Reported(path, why) for path, why in places.items()]
+    ours = {*own_roots(folders)}
+    return [
+        Reported(path, why)
+        for path, why in places.items()
+        if path not in ours and not ours & set(path.parents)
+    ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Scrubbed, ScrubState
 from cognee_hooks.scrub.pending import Batch, PendingFile
+from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.crypto import Unreadable
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ _GONE = "its dataset was deleted; the server lets go of it when it expires, afte
 _NAME = (
     "the dataset's name holds it; `cognee-hooks scrub --forget-dataset {id}` deletes the dataset"
 )
+_DAMAGED = "sessions that an earlier, stopped scrub took from the server; it cannot be opened"
+_NAMED = (
+    "its name holds it, which no route changes; remember it under another name, then delete this "
+    "one with `cognee-hooks forget {dataset} {document}`"
+)
+_ID = "the session's id holds it, and no route deletes the id of a session"
 _UNREAD = "it cannot be read ({reason}), so it may hold the value"
 
 
@@ -84,6 +91,7 @@ class ServerSide:
         self._account = account
         self._leak = leak
         self._pending = pending
+        self._graphs: set[str] = set()
 
     async def look(self, deadline: Deadline) -> list[Scrubbed]:
         """Return what holds the value, and what would be touched to take it out.
@@ -92,7 +100,9 @@ class ServerSide:
             ServerFailure: The server does not answer.
         """
         found, rows = await self._find(deadline)
+        self._graphs = found.graphs
         rows += [self._announced(found, each) for each in self._to_empty(found)]
+        rows += self._damaged()
         if self._left_behind() is not None:
             detail = "an earlier scrub was stopped; what it took out is stored again first"
             rows.append(self._row("sessions", ScrubState.FOUND, detail=detail))
@@ -105,9 +115,12 @@ class ServerSide:
             ServerFailure: The server does not do it; run again, it goes on.
             OSError: What has to go back cannot be kept; nothing was emptied.
         """
+        problems = self._damaged()
         await self._resume(deadline)
-        found, rows = await self._find(deadline)
-        rows = [row for row in rows if row.state is ScrubState.LEFT]
+        # Recall was asked by the look a moment ago; sessions may have got more entries since.
+        found, rows = await self._find(deadline, set())
+        found.graphs = self._graphs
+        rows = [*problems, *(row for row in rows if row.state is ScrubState.LEFT)]
         for dataset, document in found.documents:
             await self._rewrite(dataset, document, deadline)
             rows.append(self._row(self._named(dataset, document), ScrubState.CLEANED, 1))
@@ -171,6 +184,9 @@ class ServerSide:
         for document in await self._client.documents.documents(dataset.id, deadline):
             count, unread = await self._document(dataset, document, deadline)
             place = self._named(dataset, document)
+            if self._leak.count_in([document.name, document.file_name]):
+                named = _NAMED.format(dataset=dataset.id, document=document.id)
+                rows.append(self._row(f"the name of {place}", ScrubState.LEFT, 1, named))
             if unread:
                 rows.append(self._row(place, ScrubState.LEFT, detail=unread))
             elif count:
@@ -188,14 +204,13 @@ class ServerSide:
     async def _document(
         self, dataset: Dataset, document: Document, deadline: Deadline
     ) -> tuple[int, str]:
-        names = [document.name, document.file_name]
         try:
             content = await self._client.documents.content(dataset.id, document.id, deadline)
         except ServerFailure as failure:
             if failure.kind is FailureKind.NOT_FOUND:
-                return self._leak.count_in(names), ""
+                return 0, ""
             return 0, _UNREAD.format(reason=failure.kind.value)
-        return self._leak.count_in(names) + self._leak.count(content), ""
+        return self._leak.count(content), ""
 
     async def _recalls(self, dataset: Dataset, searches: Sequence[str], deadline: Deadline) -> bool:
         """Tell whether a recall shows the value."""
@@ -213,6 +228,8 @@ class ServerSide:
             detail = _UNREAD.format(reason=failure.kind.value)
             return [self._row(place, ScrubState.LEFT, detail=detail)]
         found.missing[row.dataset_id] += content.missing
+        if self._leak.count_in(row.id):
+            return [self._row(place, ScrubState.LEFT, 1, _ID)]
         count = self._leak.count_in(content.shown)
         if not count:
             return []
@@ -278,7 +295,7 @@ class ServerSide:
             batch.sessions[session_id] = self._leak.cleaned(content.entries)
         self._pending.save(batch)
         if not dataset_id:
-            await self._attribute(ids, dataset.name, deadline)
+            await self._attribute(ids, DatasetRef(dataset.name, dataset.id), deadline)
         await self._client.upkeep.drop_memory(dataset.id, deadline)
         batch.emptied = True
         self._pending.save(batch)
@@ -288,13 +305,14 @@ class ServerSide:
             done.append(self._row(f"dataset {dataset.name}: its graph", ScrubState.CLEANED))
         return done
 
-    async def _attribute(self, ids: list[str], name: str, deadline: Deadline) -> None:
+    async def _attribute(self, ids: list[str], dataset: DatasetRef, deadline: Deadline) -> None:
         """Have sessions without a dataset belong to one, which takes one more entry."""
         mark = {"type": "trace", "origin_function": "scrub", "status": "success"}
         for session_id in ids:
-            await self._client.upkeep.store_again(mark, session_id, name, deadline)
+            await self._client.upkeep.store_again(mark, session_id, dataset, deadline)
 
     async def _store_again(self, batch: Batch, deadline: Deadline) -> None:
+        dataset = DatasetRef(batch.dataset_name, batch.dataset_id)
         for session_id in list(batch.sessions):
             content = await self._read(session_id, deadline)
             there = Counter(map(_identity, content.entries))
@@ -302,9 +320,7 @@ class ServerSide:
                 if there[_identity(entry)]:  # stored before a kill
                     there[_identity(entry)] -= 1
                     continue
-                await self._client.upkeep.store_again(
-                    entry, session_id, batch.dataset_name, deadline
-                )
+                await self._client.upkeep.store_again(entry, session_id, dataset, deadline)
             del batch.sessions[session_id]
             self._pending.save(batch)
         if batch.rebuild and await self._client.documents.documents(batch.dataset_id, deadline):
@@ -322,6 +338,15 @@ class ServerSide:
                 self._pending.remove()  # nothing was emptied yet
                 return
         await self._store_again(batch, deadline)
+
+    def _damaged(self) -> list[Scrubbed]:
+        """Say that what an earlier scrub kept cannot be read."""
+        try:
+            self._pending.load()
+        except Unreadable:
+            place = str(self._pending.path)
+            return [Scrubbed(place=place, state=ScrubState.LEFT, detail=_DAMAGED)]
+        return []
 
     def _left_behind(self) -> Batch | None:
         try:

@@ -26,6 +26,7 @@ from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Call, Part
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
+    from cognee_hooks.services.answers import DatasetRef
 
 MAX_WORDS = 400
 """Words by which entries are looked for that a session does not list."""
@@ -258,18 +259,19 @@ class UpkeepRoutes:
         await self._ask(call, deadline)
 
     async def store_again(
-        self, entry: Mapping[str, Any], session_id: str, dataset_name: str, deadline: Deadline
+        self, entry: Mapping[str, Any], session_id: str, dataset: DatasetRef, deadline: Deadline
     ) -> None:
         """Store an entry that `content` returned.
 
         Raises:
             ServerFailure: It was not stored, or may not have been.
         """
-        body = {
-            "entry": dict(entry),
-            "session_id": session_id,
-            "dataset_name": safe_dataset_name(dataset_name),
-        }
+        body: dict[str, Any] = {"entry": dict(entry), "session_id": session_id}
+        # By name where that leads to it, since servers before 1.6.5 refuse ids here.
+        if safe_dataset_name(dataset.name) == dataset.name:
+            body["dataset_name"] = dataset.name
+        else:
+            body["dataset_id"] = required_uuid(dataset.id)
         call = Call(
             method="POST",
             path="/api/v1/remember/entry",

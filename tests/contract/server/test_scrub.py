@@ -2,33 +2,73 @@
 
 from __future__ import annotations
 
-import io
 import json
+import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from cognee_hooks.cli import main
 from cognee_hooks.embedded import EmbeddedServer
 from tests.support.api import post_entry, question, recall, remember, trace, upload
+from tests.support.daemon import agent_environment
 from tests.support.servers import Server, mint_key
 
 VALUE = "hunter2-" + "Zq81" + '"slash\\é-' + "kappa"
 CORE = "Zq81"
 """A part of the value that every spelling of it holds."""
+MARKER = "[redacted:scrubbed]"
 SEARCHES = ("CHUNKS", "GRAPH_COMPLETION", "HYBRID_COMPLETION", "SUMMARIES")
+SESSIONS = ("leaking", "same-dataset", "other-dataset", "no-dataset")
+HISTORY = "the history of recalls"
 
 
-@pytest.fixture
-def account(server: Server, tmp_path: Path) -> Iterator[Server]:
+@dataclass
+class Played:
+    """What came of a scrub of an account that held the value in many places.
+
+    Attributes:
+        before: What each route answered before, by name.
+        looked: Report of ``--dry-run``.
+        between: Answers about the session with the value, after that.
+        done: Report of ``--yes``.
+        after: What each route answered in the end.
+        sessions: Details of the sessions in the end.
+        later: Status of an entry that came after.
+        named: Id of the dataset whose name holds the value.
+        forgotten: Report of ``--forget-dataset``.
+        datasets: Ids of the datasets after that.
+    """
+
+    before: dict[str, str] = field(default_factory=dict)
+    looked: dict[str, Any] = field(default_factory=dict)
+    between: str = ""
+    done: dict[str, Any] = field(default_factory=dict)
+    after: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, Any] = field(default_factory=dict)
+    later: int = 0
+    named: str = ""
+    forgotten: dict[str, Any] = field(default_factory=dict)
+    datasets: list[str] = field(default_factory=list)
+
+    @property
+    def states(self) -> dict[str, str]:
+        """What became of each place at the server."""
+        rows = self.done["places"]
+        return {row["place"].partition(": ")[2]: row["state"] for row in rows}
+
+
+@contextmanager
+def fresh_account(server: Server, folder: Path) -> Iterator[Server]:
     """An account that holds nothing yet: scrub looks through all that an account has."""
     if server.name == "embedded":
-        with EmbeddedServer(tmp_path / "own.db") as own:
+        with EmbeddedServer(folder / "own.db") as own:
             yield replace(server, url=own.url, key=mint_key(own.url))
         return
     login = {"email": f"{uuid.uuid4().hex}@example.com", "password": uuid.uuid4().hex}
@@ -41,37 +81,49 @@ def account(server: Server, tmp_path: Path) -> Iterator[Server]:
     yield replace(server, key=made.raise_for_status().json()["key"])
 
 
-@pytest.fixture
-def own(account: Server) -> Iterator[httpx.Client]:
-    headers = {"X-Api-Key": account.key}
-    with httpx.Client(base_url=account.url, headers=headers, timeout=120) as client:
-        yield client
+def scrub(account: Server, home: Path, *words: str) -> dict[str, Any]:
+    environ = agent_environment(home, account.url, COGNEE_API_KEY=account.key)
+    done = subprocess.run(
+        [sys.executable, "-m", "cognee_hooks", "scrub", "--json", *words],
+        input=f"{VALUE}\n".encode(),
+        capture_output=True,
+        env={name: text for name, text in environ.items() if not name.startswith("XDG_")},
+        timeout=240,
+        check=False,
+    )
+    assert CORE.encode() not in done.stdout + done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    return {**report, "code": done.returncode}
 
 
-@pytest.fixture
-def scrub(account: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setenv("COGNEE_BASE_URL", account.url)
-    monkeypatch.setenv("COGNEE_API_KEY", account.key)
+def fill(api: httpx.Client) -> tuple[str, str]:
+    """Store what leaks and what does not; returns the ids of the two datasets."""
+    harbour = remember(api, "harbour", "Maria owns the harbour project in Lisbon.")["dataset_id"]
+    upload(api, "harbour", {"notes.md": f"The deploy key is {VALUE}. Ask Maria.".encode()})
+    quiet = remember(api, "quiet", "The teal lighthouse is painted in May.")["dataset_id"]
+    for number in range(21):
+        text = f"deploy with {VALUE} please" if number == 0 else f"what is question {number}"
+        post_entry(api, question(text, "an answer"), "leaking", "harbour")
+        command = f"deploy {VALUE if number == 0 else 'nothing'}"
+        shown = trace(method_params={"command": command}, method_return_value="ok")
+        post_entry(api, shown, "leaking", "harbour")
+    post_entry(api, question("which colour", "it is teal"), "same-dataset", "harbour")
+    post_entry(api, question("which month", "it is May"), "other-dataset", "quiet")
+    post_entry(api, question(f"use {VALUE}", "yes"), "no-dataset", "main_dataset")
+    post_entry(api, question("another one", "kept"), "no-dataset", "main_dataset")
+    improve = {"session_ids": ["leaking"], "dataset_id": harbour, "run_in_background": False}
+    api.post("/api/v1/improve", json=improve).raise_for_status()
+    return harbour, quiet
 
-    def run(*words: str) -> tuple[int, dict[str, object]]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(VALUE.encode() + b"\n")))
-        code = main(["scrub", "--json", *words])
-        out = capsys.readouterr().out
-        assert CORE not in out
-        return code, json.loads(out)
 
-    return run
-
-
-def everything(api: httpx.Client, datasets: list[str], sessions: list[str]) -> dict[str, str]:
+def everything(api: httpx.Client, *datasets: str) -> dict[str, str]:
     """What each route answers that could show the value; the history of recalls apart."""
     answers = {"sessions": api.get("/api/v1/sessions?range=all&limit=500").text}
-    for session in sessions:
+    for session in SESSIONS:
         answers[session] = api.get(f"/api/v1/sessions/{session}").text
         for scope in ("session", "trace", "session_context"):
-            found = recall(
-                api, "what is the key for deploy", scope=[scope], session_id=session, top_k=1000
-            )
+            named = {"scope": [scope], "session_id": session, "top_k": 1000}
+            found = recall(api, "what is the key for deploy another", **named, datasets=None)
             answers[f"{session} {scope}"] = found.text
     for dataset in datasets:
         rows = api.get(f"/api/v1/datasets/{dataset}/data?limit=1000")
@@ -80,8 +132,9 @@ def everything(api: httpx.Client, datasets: list[str], sessions: list[str]) -> d
             raw = api.get(f"/api/v1/datasets/{dataset}/data/{row['id']}/raw")
             answers[f"{dataset} {row['id']}"] = raw.text
         for search in SEARCHES:
-            body = {"datasets": None, "dataset_ids": [dataset], "search_type": search, "top_k": 100}
-            answers[f"{dataset} {search}"] = recall(api, "deploy key harbour teal", **body).text
+            named = {"datasets": None, "dataset_ids": [dataset], "search_type": search}
+            found = recall(api, "deploy key harbour teal", **named, top_k=100)
+            answers[f"{dataset} {search}"] = found.text
     return answers
 
 
@@ -89,69 +142,88 @@ def holding(answers: dict[str, str]) -> set[str]:
     return {name for name, text in answers.items() if CORE in text}
 
 
-def test_no_answer_holds_the_value_and_all_else_is_there(own, scrub, name: str):
-    first, second, other = f"{name}_a", f"{name}_b", f"{name}_other"
-    harbour = remember(own, name, "Maria owns the harbour project in Lisbon.")["dataset_id"]
-    upload(own, name, {"notes.md": f"The deploy key is {VALUE}. Ask Maria.".encode()})
-    quiet = remember(own, other, "The teal lighthouse is painted in May.")["dataset_id"]
-    for number in range(23):
-        post_entry(own, question(f"what is question {number}", "an answer"), first, name)
-    post_entry(own, question(f"deploy with {VALUE} please", "done"), first, name)
-    for number in range(22):
-        secret = VALUE if number == 0 else "none"
-        shown = trace(method_params={"command": f"deploy {secret}"}, method_return_value="ok")
-        post_entry(own, shown, first, name)
-    post_entry(own, question("which colour", "it is teal"), second, name)
-    post_entry(own, question("which month", "it is May"), f"{name}_c", other)
-    improve = {"session_ids": [first], "dataset_id": harbour, "run_in_background": False}
-    own.post("/api/v1/improve", json=improve).raise_for_status()
-    sessions = [first, second, f"{name}_c"]
-    assert len(holding(everything(own, [harbour, quiet], sessions))) > 3
-
-    code, told = scrub("--dry-run")
-    assert (code, told["changed"]) == (0, False), told
-    assert len(holding(everything(own, [harbour, quiet], sessions))) > 3
-    code, told = scrub("--yes")
-
-    places = {row["place"].partition(": ")[2]: row["state"] for row in told["places"]}
-    assert places[f"session {first}"] == "cleaned"
-    assert {place for place, state in places.items() if state == "left"} <= {
-        "the history of recalls"
-    }, told
-    after = everything(own, [harbour, quiet], sessions)
-    assert holding(after) == set()
-    detail = own.get(f"/api/v1/sessions/{first}").json()
-    assert (detail["msg_count"], detail["tool_calls"]) == (24, 22)
-    assert detail["qas"][-1]["question"] == "deploy with [redacted:scrubbed] please"
-    assert own.get(f"/api/v1/sessions/{second}").json()["qas"][0]["answer"] == "it is teal"
-    assert own.get(f"/api/v1/sessions/{name}_c").json()["qas"][0]["answer"] == "it is May"
-    assert "harbour" in after[f"{harbour} CHUNKS"]
-    assert "lighthouse" in after[f"{quiet} CHUNKS"]
-    assert scrub("--dry-run")[1]["places"] == [] or code == 1  # the history of recalls is told
-    later = post_entry(own, question("and now", "still works"), first, name)
-    assert later.status_code == 200
+def play(server: Server, folder: Path) -> Played:
+    played = Played()
+    headers = {}
+    with fresh_account(server, folder) as account:
+        headers["X-Api-Key"] = account.key
+        with httpx.Client(base_url=account.url, headers=headers, timeout=120) as api:
+            datasets = fill(api)
+            named = api.post("/api/v1/datasets", json={"name": f"for_{VALUE}"})
+            played.named = named.json()["id"]
+            played.before = everything(api, *datasets)
+            played.looked = scrub(account, folder, "--dry-run")
+            played.between = api.get("/api/v1/sessions/leaking").text
+            played.done = scrub(account, folder, "--yes")
+            played.after = everything(api, *datasets)
+            for each in SESSIONS:
+                played.sessions[each] = api.get(f"/api/v1/sessions/{each}").json()
+            later = question("and now", "still works")
+            played.later = post_entry(api, later, "leaking", "harbour").status_code
+            forget = ("--yes", "--forget-dataset", played.named)
+            played.forgotten = scrub(account, folder, *forget)
+            played.datasets = [row["id"] for row in api.get("/api/v1/datasets").json()]
+    return played
 
 
-def test_sessions_of_no_dataset_are_cleaned_as_well(own, scrub, name: str):
-    post_entry(own, question(f"use {VALUE}", "yes"), name, "main_dataset")
-    post_entry(own, question("another one", "kept"), name, "main_dataset")
-
-    scrub("--yes")
-
-    detail = own.get(f"/api/v1/sessions/{name}")
-    assert CORE not in detail.text
-    found = [row["question"] for row in detail.json()["qas"]]
-    assert found == ["use [redacted:scrubbed]", "another one"]
+@pytest.fixture(scope="session")
+def all_played() -> dict[str, Played]:
+    """What was played at each server, by the first test that wants it: it takes long."""
+    return {}
 
 
-def test_a_dataset_whose_name_holds_the_value_is_deleted_when_its_id_is_given(own, scrub):
-    made = own.post("/api/v1/datasets", json={"name": f"for_{VALUE}"}).json()["id"]
-    kept = own.post("/api/v1/datasets", json={"name": "kept"}).json()["id"]
+@pytest.fixture
+def played(server: Server, all_played: dict[str, Played], tmp_path: Path) -> Played:
+    if server.name not in all_played:
+        all_played[server.name] = play(server, tmp_path)
+    return all_played[server.name]
 
-    code, told = scrub("--yes")
-    assert code == 1
-    assert any(f"--forget-dataset {made}" in row["detail"] for row in told["places"])
-    code, told = scrub("--yes", "--forget-dataset", made)
-    assert (code, told["deleted"]) == (0, made)
 
-    assert [row["id"] for row in own.get("/api/v1/datasets").json()] == [kept]
+def test_no_answer_of_sessions_data_and_recall_holds_the_value(played: Played):
+    assert len(holding(played.before)) > 5
+    assert holding(played.after) == set()
+
+
+def test_a_look_changes_nothing(played: Played):
+    assert (played.looked["code"], played.looked["changed"]) == (1, False)  # a name holds it
+    assert CORE in played.between or "msg_count" in played.between
+    assert json.loads(played.between)["msg_count"] == 21
+
+
+def test_what_cannot_be_reached_is_named_and_nothing_else_stays(played: Played):
+    left = {place for place, state in played.states.items() if state == "left"}
+    assert left - {HISTORY} == {f"dataset {played.named}"}
+    assert played.done["code"] == 1
+    assert played.states["session leaking"] == "cleaned"
+    assert played.states["session no-dataset"] == "cleaned"
+
+
+def test_entries_beyond_those_that_a_session_lists_are_cleaned_and_kept(played: Played):
+    detail = played.sessions["leaking"]
+    assert (detail["msg_count"], detail["tool_calls"]) == (21, 21)
+    assert f"deploy with {MARKER} please" in played.after["leaking session"]
+    assert f"deploy {MARKER}" in played.after["leaking trace"]
+    assert [row["question"] for row in detail["qas"]] == [
+        f"what is question {number}" for number in range(1, 21)
+    ]
+
+
+def test_what_else_was_stored_is_still_there(played: Played):
+    answers = {name: detail["qas"][0]["answer"] for name, detail in played.sessions.items()}
+    assert answers["same-dataset"] == "it is teal"
+    assert answers["other-dataset"] == "it is May"
+    found = [row["question"] for row in played.sessions["no-dataset"]["qas"]]
+    assert found == [f"use {MARKER}", "another one"]
+    recalled = [text for name, text in played.after.items() if name.endswith("CHUNKS")]
+    assert "harbour project" in recalled[0]
+    assert f"The deploy key is {MARKER}" in recalled[0]
+    assert "lighthouse" in recalled[1]
+    assert played.later == 200
+
+
+def test_a_dataset_whose_name_holds_the_value_is_deleted_when_its_id_is_given(played: Played):
+    told = [row["detail"] for row in played.done["places"]]
+    assert any(f"--forget-dataset {played.named}" in text for text in told)
+    assert (played.forgotten["code"], played.forgotten["deleted"]) == (0, played.named)
+    assert played.named not in played.datasets
+    assert len(played.datasets) >= 2
