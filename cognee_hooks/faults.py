@@ -142,6 +142,10 @@ class DropReason(StrEnum):
     """The server could not be reached and no buffer is active."""
 
 
+ON_PURPOSE = (DropReason.DENIED_PATH, DropReason.TOOL_NOT_ALLOWED, DropReason.OWN_TOOL)
+"""Why something is left out that nobody wants to be kept; all other drops are losses."""
+
+
 class Drops:
     """Counts dropped payloads by reason. Nothing is ever skipped without being counted here."""
 
@@ -155,6 +159,16 @@ class Drops:
     def as_dict(self) -> dict[str, int]:
         """Return the non-zero counts by reason."""
         return {reason.value: n for reason, n in sorted(self._counts.items()) if n}
+
+    @property
+    def left_out(self) -> int:
+        """Payloads that were left out on purpose."""
+        return sum(self._counts[reason] for reason in ON_PURPOSE)
+
+    @property
+    def lost(self) -> int:
+        """Payloads that are gone although they were to be kept."""
+        return self._counts.total() - self.left_out
 
 
 class NoticeLevel(StrEnum):

@@ -194,6 +194,10 @@ class Act(StrEnum):
     """A person had something deleted at the server: a document, or a dataset."""
 
 
+AT_THE_SERVER = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)
+"""Acts after which the server has an entry."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRequest:
     """One entry on its way to the server's session cache.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import ServerFailure
-from cognee_hooks.results import Act
+from cognee_hooks.results import AT_THE_SERVER
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.improve import ImproveResult, ImproveState
 
@@ -21,7 +21,6 @@ _DONE = frozenset(
         ImproveState.SKIPPED,
     }
 )
-_STORED = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ async def sync_left(context: PluginContext) -> Left:
     """
     waiting = await context.flush(Deadline.after(DRAIN_SECONDS, context.clock))
     session, totals = context.session, context.totals()
-    if not any(totals.get(act) for act in _STORED):
+    if not any(totals.get(act) for act in AT_THE_SERVER):
         return Left(empty=True, waiting=waiting)
     if not context.is_active("sync"):
         return Left("the plugin sync is switched off", waiting=waiting)

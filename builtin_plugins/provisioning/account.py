@@ -12,7 +12,7 @@ from builtin_plugins.provisioning.settings import IdentityPolicy, ProvisioningSe
 from builtin_plugins.provisioning.sharing import Sharing
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.results import Act, Identity
+from cognee_hooks.results import AT_THE_SERVER, Identity
 from cognee_hooks.services.keys import Key
 from cognee_hooks.services.keysource import FixedKey
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cognee_hooks.services.identities import IdentityRoutes
 
 SOURCE = "the agent's own account"
-_STORED = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)
 _STATE = "account"
 
 
@@ -156,7 +155,7 @@ class AgentAccount:
         if state.read().get(_STATE) == key.agent_id:
             return True
         totals = self._context.totals()
-        if any(totals.get(act) for act in _STORED):
+        if any(totals.get(act) for act in AT_THE_SERVER):
             return False
         with suppress(OSError):
             state.write({_STATE: key.agent_id})

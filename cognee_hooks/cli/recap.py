@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from cognee_hooks.cli.common import add_json_option, print_json
 from cognee_hooks.cli.ledger import chosen
 from cognee_hooks.cli.state import KnownSession, known_sessions, waiting_files
-from cognee_hooks.cli.usage import HIT, LEFT_OUT, NOTHING, Usage, entries
+from cognee_hooks.cli.usage import HIT, NOTHING, Usage, entries
 from cognee_hooks.cli.words import ago, counted, local, span
+from cognee_hooks.faults import ON_PURPOSE
 from cognee_hooks.injection import one_line
 from cognee_hooks.results import Act
 from cognee_hooks.services.process import current_environ
@@ -105,7 +106,7 @@ def _sent(usage: Usage, waiting: int) -> str:
     aside = usage.counts[Act.QUARANTINED]
     parts += [f"{aside} put aside, which the server refuses"] if aside else []
     if gone := usage.lost - aside:
-        reasons = [each for each in usage.by_kind(Act.DROPPED) if each[0] not in LEFT_OUT]
+        reasons = [each for each in usage.by_kind(Act.DROPPED) if each[0] not in ON_PURPOSE]
         parts.append(f"{gone} lost ({_listed(reasons)})")
     return ", ".join(parts)
 

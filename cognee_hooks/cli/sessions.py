@@ -9,11 +9,10 @@ from typing import Any
 
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
 from cognee_hooks.cli.state import known_sessions, waiting_files
-from cognee_hooks.cli.usage import STORED
 from cognee_hooks.cli.words import ago, local
 from cognee_hooks.daemon import control
 from cognee_hooks.injection import one_line
-from cognee_hooks.results import Act
+from cognee_hooks.results import AT_THE_SERVER, Act
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
@@ -62,7 +61,7 @@ def collect(environ: Mapping[str, str], now: float) -> list[dict[str, Any]]:
             "began": each.began or None,
             "last": each.last,
             "captured": totals.get(Act.CAPTURED, 0),
-            "delivered": sum(totals.get(act, 0) for act in STORED),
+            "delivered": sum(totals.get(act, 0) for act in AT_THE_SERVER),
             "waiting": buffered.entries if buffered else 0,
             "injected": totals.get(Act.INJECTED, 0),
         }

@@ -12,19 +12,15 @@ from typing import Any
 
 from cognee_hooks.cli.state import KnownSession
 from cognee_hooks.cli.words import counted
-from cognee_hooks.faults import DropReason
+from cognee_hooks.faults import ON_PURPOSE
 from cognee_hooks.injection import one_line
-from cognee_hooks.results import Act
+from cognee_hooks.results import AT_THE_SERVER, Act
 from cognee_hooks.services.ledger_file import Row
 
 HIT, NOTHING = "hit", "nothing"
 """What a row of `Act.RECALLED` says where memory could be asked; else it says why it could not."""
 BYTES_A_TOKEN = 4
 """The usual rule of thumb for English text and code; the tokenizer is the model's own secret."""
-STORED = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)
-"""Acts after which the server has an entry."""
-LEFT_OUT = (DropReason.DENIED_PATH, DropReason.TOOL_NOT_ALLOWED, DropReason.OWN_TOOL)
-"""What is not captured since nobody wants it to be; all other drops are losses."""
 GAP_SECONDS = 15 * 60.0
 """Silence that ends a stretch of work."""
 
@@ -69,12 +65,12 @@ class Usage:
     @property
     def sent(self) -> int:
         """Captured entries that the server has."""
-        return sum(self.counts[act] for act in STORED)
+        return sum(self.counts[act] for act in AT_THE_SERVER)
 
     @property
     def left_out(self) -> int:
         """Tool calls that were not captured, since nobody wants them to be."""
-        return sum(self.kinds[Act.DROPPED, reason.value] for reason in LEFT_OUT)
+        return sum(self.kinds[Act.DROPPED, reason.value] for reason in ON_PURPOSE)
 
     @property
     def lost(self) -> int:
