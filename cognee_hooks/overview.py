@@ -17,7 +17,7 @@ from cognee_hooks import federation
 from cognee_hooks.guard import attempt
 from cognee_hooks.injection import one_line
 from cognee_hooks.outcomes import flat
-from cognee_hooks.results import Act, StatusRow
+from cognee_hooks.results import AT_THE_SERVER, Act, StatusRow
 from cognee_hooks.services.health import HealthMonitor
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 MAX_ROW = 300
 """Characters of a plugin's row."""
-
-_STORED = (Act.DELIVERED, Act.REPLAYED)
-_LOST = (Act.DROPPED, Act.QUARANTINED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,13 +177,14 @@ def _about_capture(host: Host, *, live: bool) -> str:
 
 def _about_queue(host: Host) -> str:
     totals = host.ledger.totals(host.session.session_id)
-    stored = sum(totals.get(act, 0) for act in _STORED)
+    stored = sum(totals.get(act, 0) for act in AT_THE_SERVER)
     parts = [
         f"{host.waiting} waiting",
         *([f"{host.volatile} of them in memory only"] if host.volatile else []),
         f"{stored} stored this session",
     ]
-    lost, repeated = sum(totals.get(act, 0) for act in _LOST), totals.get(Act.DEDUPLICATED, 0)
+    lost = host.drops.lost + totals.get(Act.QUARANTINED, 0)
+    repeated = totals.get(Act.DEDUPLICATED, 0)
     parts += [f"{lost} dropped"] if lost else []
     parts += [f"{repeated} deduped"] if repeated else []
     return " · ".join(parts)

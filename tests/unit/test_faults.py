@@ -85,6 +85,14 @@ def test_drops_are_counted_by_reason():
     assert drops.as_dict() == {"own_tool": 3}
 
 
+def test_what_a_rule_leaves_out_is_no_loss():
+    drops = Drops()
+    drops.count(DropReason.OWN_TOOL, 2)
+    drops.count(DropReason.DENIED_PATH)
+    drops.count(DropReason.QUEUE_OVERFLOW, 4)
+    assert (drops.left_out, drops.lost) == (3, 4)
+
+
 def test_a_notice_is_said_once_until_its_condition_ended():
     notices = Notices()
     notices.say("down")

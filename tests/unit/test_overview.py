@@ -8,6 +8,7 @@ from cognee_hooks import hookimpl
 from cognee_hooks.core_commands import aligned, as_text, checks_as_text, commands_of, offered
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.faults import DropReason
 from cognee_hooks.host import Host
 from cognee_hooks.overview import MAX_ROW, bare, look_at_server, overview
 from cognee_hooks.results import Act, CheckResult, CheckStatus, Command, Identity, StatusRow
@@ -98,16 +99,17 @@ async def test_a_cloud_without_an_address_asks_nobody(build, client):
     assert client.unsent == []
 
 
-async def test_what_was_done_in_the_session_is_counted(build):
+async def test_what_was_done_in_the_session_is_counted_and_what_a_rule_leaves_out_is_no_loss(build):
     host = build()
     for act in (Act.CAPTURED, Act.CAPTURED, Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED):
         host.ledger.record("pi_s1", act, "x")
-    host.ledger.record("pi_s1", Act.DROPPED, "x")
+    host.drop(DropReason.SERVER_DOWN)
+    host.drop(DropReason.OWN_TOOL)
     host.report_waiting("x", 3, volatile=1)
     found = await seen(host)
     assert found["Capture"] == "on · 2 captured this session"
     assert found["Queue"] == (
-        "3 waiting · 1 of them in memory only · 2 stored this session · 1 dropped · 1 deduped"
+        "3 waiting · 1 of them in memory only · 3 stored this session · 1 dropped · 1 deduped"
     )
 
 
