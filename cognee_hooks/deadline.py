@@ -42,3 +42,7 @@ class Deadline:
     def within(self, seconds: float) -> Deadline:
         """Return the earlier of this deadline and ``seconds`` from now."""
         return Deadline(min(self.at, self.clock() + seconds), self.clock)
+
+    def sparing(self, seconds: float) -> Deadline:
+        """Return the deadline that leaves so many seconds of this one for what comes afterwards."""
+        return Deadline(self.at - seconds, self.clock)

@@ -147,8 +147,7 @@ class CompactionPlugin:
             self._pending.put(anchor, made_of)
         passages: list[str] = []
         if not event.replayed:
-            by = Deadline(deadline.at - MARGIN, deadline.clock)
-            passages = await self._remembered(session, turns, by)
+            passages = await self._remembered(session, turns, deadline.sparing(MARGIN))
         if passages:
             anchor = anchor_text(turns, passages, limit)
             self._pending.improve(anchor, made_of)

@@ -63,7 +63,7 @@ def _federation(context: PluginContext) -> CheckResult:
 
 
 async def _readable(context: PluginContext, deadline: Deadline) -> CheckResult:
-    limit = deadline.within(max(0.0, deadline.remaining() - MARGIN_SECONDS))
+    limit = deadline.sparing(MARGIN_SECONDS)
     try:
         found = await context.services.client.datasets(limit)
     except ServerFailure as failure:

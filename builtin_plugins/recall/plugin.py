@@ -95,8 +95,7 @@ class RecallPlugin:
         )
         if not self._on or unsuited:
             return None
-        spare = min(MARGIN, deadline.remaining() / 4)
-        limit = Deadline(deadline.at - spare, deadline.clock)
+        limit = deadline.sparing(min(MARGIN, deadline.remaining() / 4))
         try:
             query = await self._context.redact(prompt, max_bytes=self._settings.max_query_bytes)
         except RedactionFailed:
@@ -157,7 +156,7 @@ class RecallPlugin:
         found = (
             []
             if services.mode.missing_base_url
-            else await models.rows(services.client, Deadline(deadline.at - MARGIN, deadline.clock))
+            else await models.rows(services.client, deadline.sparing(MARGIN))
         )
         return [self._state(), *found]
 

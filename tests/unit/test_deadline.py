@@ -32,3 +32,11 @@ def test_a_nested_deadline_is_only_ever_earlier():
     clock.now = 104
     assert outer.within(3).at == 105
     assert outer.within(0).expired
+
+
+def test_a_deadline_can_spare_time_for_what_comes_afterwards():
+    clock = Clock()
+    outer = Deadline.after(5, clock)
+    assert outer.sparing(2).at == 103
+    clock.now = 104
+    assert outer.sparing(2).remaining() == 0
