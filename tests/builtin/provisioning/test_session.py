@@ -8,6 +8,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.events import SessionStart, Stop, UserPromptSubmit
 from cognee_hooks.services.answers import DatasetRef
+from cognee_hooks.testing.loopback import LoopbackServer
 from tests.support.redacted import redacted
 from tests.support.waiting import until
 
@@ -152,3 +153,11 @@ async def test_doctor_says_whose_memory_it_is_and_what_the_server_offers(agent, 
     assert (await rows(away))["provisioning"] == "not probed (server unreachable)"
     pi.account.keys.block(sharing.agents["pi"].key)
     assert "was rejected by the server" in (await rows(agent("pi_s4")))["agent account"]
+
+
+async def test_doctor_has_its_rows_in_time_for_a_server_that_does_not_answer(agent, sharing):
+    with LoopbackServer("slow") as server:
+        limit = Deadline.after(1.0)
+        rows = await agent(COGNEE_BASE_URL=server.url).plugin.cognee_doctor_checks(limit)
+        assert not limit.expired
+    assert rows[1].detail == "not probed (server unreachable)"
