@@ -98,3 +98,17 @@ def test_a_test_that_is_not_found_again_has_not_passed(project, capfd):
     )
     assert not run_tests(PYTEST, project(source))
     assert "== DID NOT PASS AGAIN: test_it.py::test_changing" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("source", [BUSY, WRONG, "assert False\n"])
+def test_tests_that_run_apart_count_like_the_others(project, capfd, source):
+    folder = project("def test_here():\n    pass\n")
+    apart = folder / "apart"
+    apart.mkdir()
+    (apart / "test_there.py").write_text(source)
+    assert run_tests(PYTEST, folder, [str(apart)]) is (source == BUSY)
+    out = capfd.readouterr().out
+    assert "1 passed" in out
+    if source == BUSY:
+        assert "== PASSED ONLY WHEN RUN AGAIN: apart/test_there.py::test_late" in out
+        assert (apart / "runs").read_text() == "x", "each test is run by one of both"
