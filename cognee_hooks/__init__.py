@@ -17,6 +17,7 @@ from cognee_hooks.markers import hookimpl
 if TYPE_CHECKING:
     from cognee_hooks.context import PluginContext
     from cognee_hooks.host import Host
+    from cognee_hooks.leak import Leak
     from cognee_hooks.redaction import Pattern, Redacted, Redactor
     from cognee_hooks.settings import Narrow, option
 
@@ -24,6 +25,7 @@ __all__ = [
     "API_VERSION",
     "Deadline",
     "Host",
+    "Leak",
     "Narrow",
     "Pattern",
     "PluginContext",
@@ -42,6 +44,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _LAZY = {
     "Host": "cognee_hooks.host",
+    "Leak": "cognee_hooks.leak",
     "Narrow": "cognee_hooks.settings",
     "Pattern": "cognee_hooks.redaction",
     "PluginContext": "cognee_hooks.context",

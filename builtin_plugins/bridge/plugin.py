@@ -12,7 +12,7 @@ from cognee_hooks.results import CheckResult, Scrubbed, StoreReceipt, StoreReque
 
 if TYPE_CHECKING:
     from builtin_plugins.bridge.bridge import Bridge
-    from cognee_hooks.leak import Leak
+    from cognee_hooks import Leak
 
 
 class BridgePlugin:

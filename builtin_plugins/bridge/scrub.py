@@ -29,8 +29,7 @@ from cognee_hooks.services.paths import QUARANTINE
 from cognee_hooks.services.statefile import write_json
 
 if TYPE_CHECKING:
-    from cognee_hooks import PluginContext
-    from cognee_hooks.leak import Leak
+    from cognee_hooks import Leak, PluginContext
 
 LOCK_SECONDS = 2.0
 _OTHER_KEY = (

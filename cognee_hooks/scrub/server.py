@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Scrubbed, ScrubState
+from cognee_hooks.scrub import texts
 from cognee_hooks.scrub.pending import Batch, PendingFile
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.crypto import Unreadable
@@ -35,26 +36,6 @@ _NEUTRAL = "password secret key token api login credentials value"
 """What recall is asked: never the value, since a server notes down what it is asked."""
 _LOOKING = ("CHUNKS", "GRAPH_COMPLETION")
 _VERIFYING = (*_LOOKING, "HYBRID_COMPLETION")
-_HISTORY = (
-    "no route deletes it. Only your account can read it; whoever runs the server can empty its "
-    "tables `queries` and `results`"
-)
-_OF_OTHERS = "another account owns it; have its owner run scrub"
-_WITH_OTHERS = (
-    "its dataset also has sessions of other accounts, which would be emptied as well; have them "
-    "run scrub first, or whoever runs the server remove it"
-)
-_GONE = "its dataset was deleted; the server lets go of it when it expires, after a week by default"
-_NAME = (
-    "the dataset's name holds it; `cognee-hooks scrub --forget-dataset {id}` deletes the dataset"
-)
-_DAMAGED = "sessions that an earlier, stopped scrub took from the server; it cannot be opened"
-_NAMED = (
-    "its name holds it, which no route changes; remember it under another name, then delete this "
-    "one with `cognee-hooks forget {dataset} {document}`"
-)
-_ID = "the session's id holds it, and no route deletes the id of a session"
-_UNREAD = "it cannot be read ({reason}), so it may hold the value"
 
 
 @dataclass(slots=True)
@@ -65,7 +46,9 @@ class _Found:
     datasets: dict[str, Dataset] = field(default_factory=dict)
     sessions: dict[str, list[SessionRow]] = field(default_factory=dict)
     graphs: set[str] = field(default_factory=set)
+    barred: set[str] = field(default_factory=set)
     all: list[SessionRow] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
     missing: Counter[str] = field(default_factory=Counter)
 
 
@@ -92,6 +75,7 @@ class ServerSide:
         self._leak = leak
         self._pending = pending
         self._graphs: set[str] = set()
+        self._barred_graphs: list[Scrubbed] = []
 
     async def look(self, deadline: Deadline) -> list[Scrubbed]:
         """Return what holds the value, and what would be touched to take it out.
@@ -101,6 +85,7 @@ class ServerSide:
         """
         found, rows = await self._find(deadline)
         self._graphs = found.graphs
+        self._barred_graphs = [row for row in rows if row.place in found.barred]
         rows += [self._announced(found, each) for each in self._to_empty(found)]
         rows += self._damaged()
         if self._left_behind() is not None:
@@ -120,7 +105,11 @@ class ServerSide:
         # Recall was asked by the look a moment ago; sessions may have got more entries since.
         found, rows = await self._find(deadline, set())
         found.graphs = self._graphs
-        rows = [*problems, *(row for row in rows if row.state is ScrubState.LEFT)]
+        rows = [
+            *problems,
+            *self._barred_graphs,
+            *(row for row in rows if row.state is ScrubState.LEFT),
+        ]
         for dataset, document in found.documents:
             await self._rewrite(dataset, document, deadline)
             rows.append(self._row(self._named(dataset, document), ScrubState.CLEANED, 1))
@@ -160,16 +149,15 @@ class ServerSide:
         self, deadline: Deadline, touched: set[str] | None = None
     ) -> tuple[_Found, list[Scrubbed]]:
         """Look through everything; recall is slow, so in the end only what was touched is asked."""
-        found, rows = _Found(), []
-        for dataset in await self._client.datasets(deadline):
-            found.datasets[dataset.id] = dataset
+        found = _Found(all=await self._client.upkeep.sessions(deadline))
+        datasets = await self._client.datasets(deadline)
+        found.datasets = {each.id: each for each in datasets}
+        rows = await self._sessions(found, deadline)
+        for dataset in datasets:
             searches: Sequence[str] = _LOOKING
             if touched is not None:
                 searches = _VERIFYING if dataset.id in touched else ()
             rows += await self._dataset(found, dataset, searches, deadline)
-        found.all = await self._client.upkeep.sessions(deadline)
-        for session in found.all:
-            rows += await self._session(found, session, deadline)
         return found, rows
 
     async def _dataset(
@@ -177,15 +165,15 @@ class ServerSide:
     ) -> list[Scrubbed]:
         own, rows, held = self._owns(dataset), [], False
         state = ScrubState.FOUND if own else ScrubState.LEFT
-        detail = "" if own else _OF_OTHERS
+        detail = "" if own else texts.OF_OTHERS
         if self._leak.count_in(dataset.name):
-            named = _NAME.format(id=dataset.id)
+            named = texts.NAME.format(id=dataset.id)
             rows.append(self._row(f"dataset {dataset.id}", ScrubState.LEFT, 1, named))
         for document in await self._client.documents.documents(dataset.id, deadline):
             count, unread = await self._document(dataset, document, deadline)
             place = self._named(dataset, document)
             if self._leak.count_in([document.name, document.file_name]):
-                named = _NAMED.format(dataset=dataset.id, document=document.id)
+                named = texts.NAMED.format(dataset=dataset.id, document=document.id)
                 rows.append(self._row(f"the name of {place}", ScrubState.LEFT, 1, named))
             if unread:
                 rows.append(self._row(place, ScrubState.LEFT, detail=unread))
@@ -196,8 +184,12 @@ class ServerSide:
                     found.documents.append((dataset, document))
         if not held and await self._recalls(dataset, searches, deadline):
             place = f"dataset {dataset.name}: its graph"
+            detail = detail or self._barred(found, dataset.id)
+            state = ScrubState.LEFT if detail else state
             rows.append(self._row(place, state, detail=detail))
-            if own:
+            if detail:
+                found.barred.add(rows[-1].place)
+            else:
                 found.graphs.add(dataset.id)
         return rows
 
@@ -209,7 +201,7 @@ class ServerSide:
         except ServerFailure as failure:
             if failure.kind is FailureKind.NOT_FOUND:
                 return 0, ""
-            return 0, _UNREAD.format(reason=failure.kind.value)
+            return 0, texts.UNREAD.format(reason=failure.kind.value)
         return self._leak.count(content), ""
 
     async def _recalls(self, dataset: Dataset, searches: Sequence[str], deadline: Deadline) -> bool:
@@ -220,38 +212,49 @@ class ServerSide:
                 return True
         return False
 
-    async def _session(self, found: _Found, row: SessionRow, deadline: Deadline) -> list[Scrubbed]:
+    async def _sessions(self, found: _Found, deadline: Deadline) -> list[Scrubbed]:
+        counts: dict[SessionRow, int] = {}
+        rows: list[Scrubbed] = []
+        for row in found.all:
+            try:
+                content = await self._read(row.id, deadline)
+            except ServerFailure as failure:
+                found.unread.add(row.dataset_id)
+                detail = texts.UNREAD.format(reason=failure.kind.value)
+                rows.append(self._row(f"session {row.id}", ScrubState.LEFT, detail=detail))
+                continue
+            if self._leak.count_in(row.id):
+                place = f"the id of session {row.id}"
+                rows.append(self._row(place, ScrubState.LEFT, 1, texts.ID))
+            counts[row] = self._leak.count_in(content.shown)
+            found.missing[row.dataset_id] += content.missing
+        return [*rows, *(self._held(found, row, count) for row, count in counts.items() if count)]
+
+    def _held(self, found: _Found, row: SessionRow, count: int) -> Scrubbed:
         place = f"session {row.id}"
-        try:
-            content = await self._read(row.id, deadline)
-        except ServerFailure as failure:
-            detail = _UNREAD.format(reason=failure.kind.value)
-            return [self._row(place, ScrubState.LEFT, detail=detail)]
-        found.missing[row.dataset_id] += content.missing
-        if self._leak.count_in(row.id):
-            return [self._row(place, ScrubState.LEFT, 1, _ID)]
-        count = self._leak.count_in(content.shown)
-        if not count:
-            return []
         obstacle = self._obstacle(found, row)
         if obstacle:
-            return [self._row(place, ScrubState.LEFT, count, obstacle)]
+            return self._row(place, ScrubState.LEFT, count, obstacle)
         found.sessions.setdefault(row.dataset_id, []).append(row)
-        return [self._row(place, ScrubState.FOUND, count)]
+        return self._row(place, ScrubState.FOUND, count)
 
     def _obstacle(self, found: _Found, row: SessionRow) -> str:
         """Return why a session cannot be emptied, or ""."""
         if row.user_id not in {"", self._account.id}:
-            return _OF_OTHERS
+            return texts.OF_OTHERS
         if not row.dataset_id:
             return ""
         dataset = found.datasets.get(row.dataset_id)
         if dataset is None:
-            return _GONE
-        if not self._owns(dataset):
-            return _OF_OTHERS
-        users = {each.user_id for each in found.all if each.dataset_id == row.dataset_id}
-        return "" if users <= {"", self._account.id} else _WITH_OTHERS
+            return texts.GONE
+        return self._barred(found, dataset.id) if self._owns(dataset) else texts.OF_OTHERS
+
+    def _barred(self, found: _Found, dataset_id: str) -> str:
+        """Return why the sessions of a dataset cannot be emptied together, or ""."""
+        if dataset_id in found.unread:
+            return texts.WITH_UNREAD
+        users = {each.user_id for each in found.all if each.dataset_id == dataset_id}
+        return "" if users <= {"", self._account.id} else texts.WITH_OTHERS
 
     async def _read(self, session_id: str, deadline: Deadline) -> Content:
         return await self._client.upkeep.content(session_id, self._leak.cleaned_text, deadline)
@@ -262,10 +265,10 @@ class ServerSide:
         except ServerFailure as failure:
             if failure.kind in {FailureKind.NOT_FOUND, FailureKind.MISCONFIGURED}:
                 return []
-            reason = _UNREAD.format(reason=failure.kind.value)
+            reason = texts.UNREAD.format(reason=failure.kind.value)
             return [self._row("the history of recalls", ScrubState.LEFT, detail=reason)]
         place = "the history of recalls"
-        return [self._row(place, ScrubState.LEFT, count, _HISTORY)] if count else []
+        return [self._row(place, ScrubState.LEFT, count, texts.HISTORY)] if count else []
 
     # -- taking out ------------------------------------------------------------------------------
 
@@ -345,7 +348,7 @@ class ServerSide:
             self._pending.load()
         except Unreadable:
             place = str(self._pending.path)
-            return [Scrubbed(place=place, state=ScrubState.LEFT, detail=_DAMAGED)]
+            return [Scrubbed(place=place, state=ScrubState.LEFT, detail=texts.DAMAGED)]
         return []
 
     def _left_behind(self) -> Batch | None:

@@ -145,7 +145,10 @@ class UpkeepRoutes:
                 return Content()
             raise
         detail = expect(read_session(document), "is no session")
-        content = Content(shown=[document])
+        # Its id is not what it holds.
+        shown = dict(document) if isinstance(document, Mapping) else {}
+        shown.pop("session_id", None)
+        content = Content(shown=[shown])
         words = _words(without(json.dumps([*detail.qas, *detail.traces])))
         totals = (
             ("qa", detail.qas, detail.msg_count, "session"),

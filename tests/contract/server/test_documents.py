@@ -247,6 +247,19 @@ def test_a_document_is_deleted_by_its_address(api: httpx.Client, name: str):
     assert documents(api, dataset) == []
 
 
+def test_memory_only_empties_the_sessions_and_cognify_builds_the_rest_again(
+    api: httpx.Client, name: str
+):
+    dataset = remember(api, name, "GolfService writes to the HotelLog.")["dataset_id"]
+    post_entry(api, question(), name, name)
+    api.post("/api/v1/forget", json={"dataset_id": dataset, "memory_only": True})
+    assert api.get(f"/api/v1/sessions/{name}").json()["msg_count"] == 0
+    built = api.post("/api/v1/cognify", json={"dataset_ids": [dataset]}, timeout=120)
+    assert (built.status_code, [*built.json()]) == (200, [dataset])
+    assert "HotelLog" in recall(api, "HotelLog", name).text
+    assert post_entry(api, question(), name, name).status_code == 200
+
+
 def test_memory_only_keeps_the_files(api: httpx.Client, name: str):
     result = remember(api, name, "GolfService writes to the HotelLog.")
     answer = api.post("/api/v1/forget", json={"dataset": name, "memory_only": True})
