@@ -9,6 +9,7 @@ from cognee_hooks.redaction import cut, sanitise
 from cognee_hooks.results import AdditionalContext
 
 _SEPARATOR = "\n\n"
+_SHORT_BYTES = 120
 # Terminal escapes first, then every other control character but tab and line feed.
 _UNPRINTABLE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])?"
@@ -41,6 +42,15 @@ def one_line(text: str, *, colour: bool = False) -> str:
     safe = "".join(part if index % 2 else clean(part) for index, part in enumerate(parts))
     line = " ".join(safe.split())
     return line if len(parts) == 1 or line.endswith(_PLAIN) else line + _PLAIN
+
+
+def brief(text: str) -> str:
+    """Return a server's name or message on one line that is safe and short enough for a sentence.
+
+    Args:
+        text: Any text.
+    """
+    return cut(one_line(text), _SHORT_BYTES)
 
 
 _HEADER = re.compile(r"=== (?:Cognee memory|Code graph facts)\b.* ===\Z")

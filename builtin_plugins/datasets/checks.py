@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from builtin_plugins.datasets.listing import safe
 from cognee_hooks import federation
 from cognee_hooks.errors import ServerFailure
+from cognee_hooks.injection import brief
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.names import DEFAULT_DATASET
 
@@ -41,7 +41,7 @@ def _dataset(context: PluginContext) -> CheckResult:
         where = "the default"
     else:
         where = f"as configured ({context.core_source('dataset')})"
-    return CheckResult(name="dataset", status=CheckStatus.OK, detail=f"{safe(dataset)} — {where}")
+    return CheckResult(name="dataset", status=CheckStatus.OK, detail=f"{brief(dataset)} — {where}")
 
 
 def _federation(context: PluginContext) -> CheckResult:
@@ -50,7 +50,7 @@ def _federation(context: PluginContext) -> CheckResult:
         context.core.read_dataset_ids,
         context.core_source(federation.OPTION),
         problem,
-        safe(context.session.dataset),
+        brief(context.session.dataset),
     )
     if problem:
         return CheckResult(
@@ -73,6 +73,6 @@ async def _readable(context: PluginContext, deadline: Deadline) -> CheckResult:
         )
     if not found:
         return CheckResult(name="datasets", status=CheckStatus.INFO, detail="(none readable)")
-    shown = ", ".join(f"{safe(each.name)} ({each.id[:8]}…)" for each in found[:SHOWN])
+    shown = ", ".join(f"{brief(each.name)} ({each.id[:8]}…)" for each in found[:SHOWN])
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return CheckResult(name="datasets", status=CheckStatus.OK, detail=f"{shown}{more}")

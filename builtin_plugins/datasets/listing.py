@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cognee_hooks.injection import clean
-from cognee_hooks.redaction import cut
+from cognee_hooks.injection import brief
 from cognee_hooks.services.names import canonical_uuid
 
 if TYPE_CHECKING:
@@ -23,11 +22,6 @@ GUIDANCE = (
 )
 
 
-def safe(text: str) -> str:
-    """Return a server's name for something on one line, short enough to read."""
-    return cut(" ".join(clean(text).split()), 120)
-
-
 def listing(catalogue: Catalogue, session: Session, rights: Rights) -> str:
     """Return the datasets that can be switched to, with the one in use marked.
 
@@ -37,7 +31,7 @@ def listing(catalogue: Catalogue, session: Session, rights: Rights) -> str:
         rights: Which of them can be written to.
     """
     active = catalogue.led_to_by(session.dataset)
-    name = safe(active.name) if active is not None else safe(session.dataset)
+    name = brief(active.name) if active is not None else brief(session.dataset)
     lines = [f"Current dataset: {name} (session {session.session_id or '(not started)'})"]
     rows = sorted(
         (row for row in catalogue.rows if row is active or not rights.read_only(row)),
@@ -47,7 +41,7 @@ def listing(catalogue: Catalogue, session: Session, rights: Rights) -> str:
     for row in rows[:MOST_ROWS]:
         mark = "*" if row is active else " "
         shared = "" if catalogue.owns(row) else " · shared with this account"
-        lines.append(f" {mark} {safe(row.name)} ({_short(row)}){shared}")
+        lines.append(f" {mark} {brief(row.name)} ({_short(row)}){shared}")
     if len(rows) > MOST_ROWS:
         lines.append(f"   and {len(rows) - MOST_ROWS} more")
     if not rows:
@@ -59,26 +53,27 @@ def listing(catalogue: Catalogue, session: Session, rights: Rights) -> str:
 
 def ambiguous(target: str, rows: list[Dataset]) -> str:
     """Say that several datasets have a name."""
-    listed = "; ".join(f"{safe(row.name)} {row.id}" for row in rows[:MOST_ROWS])
-    return f"Ambiguous: '{safe(target)}' matches {len(rows)} datasets ({listed}) — select its UUID."
+    listed = "; ".join(f"{brief(row.name)} {row.id}" for row in rows[:MOST_ROWS])
+    name = brief(target)
+    return f"Ambiguous: '{name}' matches {len(rows)} datasets ({listed}) — select its UUID."
 
 
 def read_only(target: str) -> str:
     """Say that a dataset cannot be switched to, and what to do."""
     return (
-        f"Dataset '{safe(target)}' can only be read by this account, so what a session captures "
+        f"Dataset '{brief(target)}' can only be read by this account, so what a session captures "
         "could not be stored in it. Nothing has changed. To look into it: cognee-search --dataset "
-        f"{safe(target)}; to write to it, ask its owner for the right."
+        f"{brief(target)}; to write to it, ask its owner for the right."
     )
 
 
 def unknown(target: str, catalogue: Catalogue) -> str:
     """Say that there is no such dataset, and what to do."""
-    names = ", ".join(map(safe, catalogue.names[:MOST_ROWS])) or "none"
-    told = f"Dataset '{safe(target)}' not found. Available: {names}. Nothing has changed."
+    names = ", ".join(map(brief, catalogue.names[:MOST_ROWS])) or "none"
+    told = f"Dataset '{brief(target)}' not found. Available: {names}. Nothing has changed."
     if canonical_uuid(target):
         return told
-    return f"{told} To create it: cognee-datasets {safe(target)} --create"
+    return f"{told} To create it: cognee-datasets {brief(target)} --create"
 
 
 def _short(row: Dataset) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from builtin_plugins.datasets import listing
 from cognee_hooks import PluginContext, federation, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
+from cognee_hooks.injection import brief
 from cognee_hooks.results import CheckResult, Command, StatusRow
 from cognee_hooks.services.statefile import finite
 
@@ -48,7 +48,7 @@ class DatasetsPlugin:
         switch = self._context.state.read()
         if switch.get("to") != self._context.session.dataset:
             return None
-        came_from, at = listing.safe(str(switch.get("from"))), _moment(switch.get("at"))
+        came_from, at = brief(str(switch.get("from"))), _moment(switch.get("at"))
         text = f"from {came_from} at {at}"
         return StatusRow(label="Switched", text=text)
 

@@ -7,6 +7,7 @@ from builtin_plugins.datasets.leaving import Left, sync_left
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.context import Session
 from cognee_hooks.errors import ServerFailure, UsageError
+from cognee_hooks.injection import brief
 from cognee_hooks.results import Failure
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
@@ -60,7 +61,7 @@ class Switching:
         catalogue = await self._catalogue()
         address = await self._address(catalogue, target, create=create)
         if address == left.dataset:
-            return f"Already active: '{listing.safe(address)}' (session {left.session_id})."
+            return f"Already active: '{brief(address)}' (session {left.session_id})."
         how = await sync_left(self._context)
         if how.problem and not force:
             return _aborted(left.dataset, how.problem)
@@ -75,7 +76,7 @@ class Switching:
         lasting = self._context.services.bindings.default() == address
         begin = "begin in the new one, too" if lasting else "begin as before"
         return (
-            f"Switched to dataset '{listing.safe(target)}' (session {session.session_id}).\n"
+            f"Switched to dataset '{brief(target)}' (session {session.session_id}).\n"
             f"{_left_behind(left, how)}\nRecall is scoped to the new dataset: memory of the old "
             f"one is no longer injected. New conversations {begin}."
         )
@@ -108,7 +109,7 @@ class Switching:
 
     async def _wanted(self, name: str) -> bool:
         return await self._context.confirm(
-            f"Create the dataset '{listing.safe(safe_dataset_name(name))}'?",
+            f"Create the dataset '{brief(safe_dataset_name(name))}'?",
             "There is none of that name yet, so it may be a typing error.",
             Deadline.after(ASK_SECONDS, self._context.clock),
         )
@@ -123,7 +124,7 @@ class Switching:
 
 
 def _left_behind(left: Session, how: Left) -> str:
-    dataset = listing.safe(left.dataset)
+    dataset = brief(left.dataset)
     told = f"Previous session {left.session_id} synced into '{dataset}'."
     if how.empty:
         told = f"Nothing of the previous session {left.session_id} had to be synced."
@@ -139,7 +140,7 @@ def _left_behind(left: Session, how: Left) -> str:
 
 def _aborted(dataset: str, problem: str) -> str:
     return (
-        f"⚠ Switch aborted: syncing the current session into '{listing.safe(dataset)}' failed "
+        f"⚠ Switch aborted: syncing the current session into '{brief(dataset)}' failed "
         f"({problem}).\n"
         "Nothing was changed; captured entries stay queued for that dataset.\n"
         "Run it again with --force to switch nevertheless."
@@ -149,6 +150,6 @@ def _aborted(dataset: str, problem: str) -> str:
 def failed(failure: ServerFailure) -> str:
     """Say that the server could not be asked."""
     return (
-        f"⚠ Datasets failed: {listing.safe(str(failure))}. Nothing has changed; "
+        f"⚠ Datasets failed: {brief(str(failure))}. Nothing has changed; "
         "`cognee-hooks doctor` says how the server is."
     )

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from builtin_plugins.memory import texts
 from builtin_plugins.memory.targets import LIST_SECONDS, catalogue_of, one_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
+from cognee_hooks.injection import brief
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import Act, Failure
 from cognee_hooks.services.names import canonical_uuid
@@ -48,7 +48,7 @@ class _Scope:
     @property
     def shown(self) -> str:
         """For people."""
-        name = texts.safe(self.dataset.name) or self.dataset.id
+        name = brief(self.dataset.name) or self.dataset.id
         if self.data_id:
             return f"data item {self.data_id} of dataset '{name}'"
         return f"the ENTIRE dataset '{name}' ({self.dataset.id})"
@@ -139,7 +139,7 @@ class Forgetting:
         """Let the person pick; None where nothing was picked or nobody can be asked."""
         options = {_row(row): row.id for row in rows[:MOST_PICKED]} | {ENTIRE: ""}
         chosen = await self._context.select(
-            f"Delete what from '{texts.safe(dataset.name)}'?",
+            f"Delete what from '{brief(dataset.name)}'?",
             list(options),
             Deadline.after(PICK_SECONDS, self._context.clock),
         )
@@ -165,7 +165,7 @@ class Forgetting:
             redacted = await self._context.redact(first)
         except (ServerFailure, RedactionFailed):
             return ""
-        shown = cut(texts.safe(redacted.value), PREVIEW_BYTES)
+        shown = cut(brief(redacted.value), PREVIEW_BYTES)
         return f"Content preview: {shown}\n" if shown else ""
 
     async def _delete(self, scope: _Scope) -> str:
@@ -217,17 +217,17 @@ def _by_hand(scope: _Scope) -> str:
 
 def _checked(data_id: str) -> str:
     if data_id and not canonical_uuid(data_id):
-        raise UsageError(f"'{texts.safe(data_id)}' is no id of a data item. Nothing deleted.")
+        raise UsageError(f"'{brief(data_id)}' is no id of a data item. Nothing deleted.")
     return canonical_uuid(data_id)
 
 
 def _overview(catalogue: Catalogue) -> str:
-    rows = [f"  {texts.safe(row.name)}  ({row.id})" for row in catalogue.rows[:MOST_PRINTED]]
+    rows = [f"  {brief(row.name)}  ({row.id})" for row in catalogue.rows[:MOST_PRINTED]]
     return "\n".join(["Datasets:", *(rows or ["  (none)"]), USAGE])
 
 
 def _listing(dataset: Dataset, rows: list[Document]) -> str:
-    name = texts.safe(dataset.name)
+    name = brief(dataset.name)
     if not rows:
         return f"Dataset '{name}' holds no data items. To delete the dataset itself add --entire."
     more = f"\n  and {len(rows) - MOST_PRINTED} more" if len(rows) > MOST_PRINTED else ""
@@ -237,4 +237,4 @@ def _listing(dataset: Dataset, rows: list[Document]) -> str:
 
 def _row(row: Document) -> str:
     day = datetime.fromtimestamp(row.created_at, UTC).strftime("%Y-%m-%d")
-    return f"{row.id} — {texts.safe(row.shown)}" + (f" · {day}" if row.created_at else "")
+    return f"{row.id} — {brief(row.shown)}" + (f" · {day}" if row.created_at else "")

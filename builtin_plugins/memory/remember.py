@@ -17,6 +17,7 @@ from builtin_plugins.memory.targets import LIST_SECONDS, Target, catalogue_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.denied import DeniedPaths
 from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
+from cognee_hooks.injection import brief
 from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.pipelines import COGNIFY_PIPELINE
@@ -123,7 +124,7 @@ class Remembering:
                 return told
         reached = await self._add(upload, known=[each.id for each in alike], file=file)
         done, into = texts.stored(reached)
-        size, shown = len(content.value.encode()), texts.safe(name.value)
+        size, shown = len(content.value.encode()), brief(name.value)
         return (
             f"{done} file '{shown}' ({size} bytes) {into} {upload.where}."
             f"{texts.fate(reached)}{note}"
@@ -144,7 +145,7 @@ class Remembering:
 
     async def _bring_up_to_date(self, upload: _Upload, stored: Document, file: TextFile) -> str:
         """Replace what is stored if it differs; "" where it has vanished meanwhile."""
-        name, dataset_id = texts.safe(upload.name.value), upload.target.id
+        name, dataset_id = brief(upload.name.value), upload.target.id
         if await self._holds(dataset_id, stored.id, upload.content):
             await self._note(stored.id, dataset_id, file)
             return (
@@ -176,7 +177,7 @@ class Remembering:
     async def _update_failed(
         self, upload: _Upload, stored: Document, failure: ServerFailure
     ) -> str:
-        name = texts.safe(upload.name.value)
+        name = brief(upload.name.value)
         # The server goes on with what nobody waits for any more.
         if failure.ambiguous and await self._holds(upload.target.id, stored.id, upload.content):
             return (

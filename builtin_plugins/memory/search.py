@@ -14,7 +14,7 @@ from builtin_plugins.memory.targets import catalogue_of, one_of, target_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.framing import DATA_NOTE, harmless
-from cognee_hooks.injection import one_line
+from cognee_hooks.injection import brief, one_line
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
@@ -111,7 +111,7 @@ class Searching:
         if (count := len(context.core.read_dataset_ids)) and given:
             return context.reads(), (
                 f"Federated reads are configured (COGNEE_PLUGIN_READ_DATASET_IDS): {count} "
-                f"dataset(s) were searched instead of '{texts.safe(given)}'.\n"
+                f"dataset(s) were searched instead of '{brief(given)}'.\n"
             )
         if count or given in {"", context.session.dataset}:
             return context.reads(), ""
@@ -135,7 +135,7 @@ class Searching:
         """Say why nothing was found; other failures are raised."""
         if not isinstance(failure, ServerFailure) or failure.kind is not FailureKind.NO_MEMORY:
             raise failure
-        name = texts.safe(where.name or where.id)
+        name = brief(where.name or where.id)
         if failure.name == "DatasetNotFoundError":
             catalogue = await catalogue_of(self._context)
             if catalogue.led_to_by(where.name or where.id) is None:

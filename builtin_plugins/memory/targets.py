@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from builtin_plugins.memory import texts
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import UsageError
+from cognee_hooks.injection import brief
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
@@ -62,7 +63,7 @@ def target_of(catalogue: Catalogue, row: Dataset) -> Target:
     """Return a dataset as a target."""
     address = catalogue.address_of(row)
     ref = DatasetRef(id=address) if canonical_uuid(address) else DatasetRef(name=address)
-    return Target(ref, texts.safe(row.name) or row.id, canonical_uuid(row.id))
+    return Target(ref, brief(row.name) or row.id, canonical_uuid(row.id))
 
 
 def own_target(context: PluginContext) -> Target:

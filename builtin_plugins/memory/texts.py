@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.memory.follow import Fate
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.injection import clean
+from cognee_hooks.injection import brief
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import Failure
 
@@ -63,11 +63,6 @@ _HELP = {
 }
 
 
-def safe(text: str) -> str:
-    """Return a server's name for something on one line, short enough to read."""
-    return cut(" ".join(clean(text).split()), 120)
-
-
 def capped(text: str) -> str:
     """Return an answer that is not too long for the model."""
     kind = Failure if isinstance(text, Failure) else str
@@ -77,7 +72,7 @@ def capped(text: str) -> str:
 def failed(what: str, failure: ServerFailure) -> str:
     """Say that the server did not do something, and what to do."""
     help_ = _HELP.get(failure.kind, "")
-    detail = safe(str(failure))
+    detail = brief(str(failure))
     return f"⚠ {what}: {detail}" + (f" — {help_}" if help_ else "")
 
 
@@ -93,24 +88,24 @@ def fate(reached: Fate | None) -> str:
 
 def unknown(given: str, names: Sequence[str]) -> str:
     """Say that there is no such dataset, and which there are."""
-    shown = [safe(name) for name in names[:MOST_NAMES]]
+    shown = [brief(name) for name in names[:MOST_NAMES]]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     available = ", ".join(shown) + more if shown else "none"
-    return f"Dataset '{safe(given)}' not found. Available: {available}."
+    return f"Dataset '{brief(given)}' not found. Available: {available}."
 
 
 def ambiguous(given: str, rows: Sequence[Dataset]) -> str:
     """Say that several datasets have a name."""
-    listed = "; ".join(f"{safe(row.name)} {row.id}" for row in rows[:MOST_NAMES])
+    listed = "; ".join(f"{brief(row.name)} {row.id}" for row in rows[:MOST_NAMES])
     return (
-        f"Ambiguous: '{safe(given)}' matches {len(rows)} datasets ({listed}). Select one by its "
+        f"Ambiguous: '{brief(given)}' matches {len(rows)} datasets ({listed}). Select one by its "
         "UUID."
     )
 
 
 def changes(done: Updated) -> str:
     """Say what an update did to the memory of a document."""
-    reason = f"fallback: {safe(done.fallback)}" if done.fallback else ""
+    reason = f"fallback: {brief(done.fallback)}" if done.fallback else ""
     if done.status == "unchanged":
         return "no content change"
     if done.status == "full_rebuild":

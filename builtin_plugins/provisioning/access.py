@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from builtin_plugins.provisioning.account import AgentAccount
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
-from cognee_hooks.injection import one_line
-from cognee_hooks.redaction import cut
+from cognee_hooks.injection import brief
 from cognee_hooks.services.answers import Dataset
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.identities import READ, WRITE
@@ -85,7 +84,7 @@ class Access:
                 await change(wanted.account, right, [dataset.id], self._soon())
         except ServerFailure as failure:
             raise UsageError(_refused(failure, dataset)) from None
-        what, rights = _safe(dataset.name), " and ".join(wanted.rights)
+        what, rights = brief(dataset.name), " and ".join(wanted.rights)
         if wanted.grant:
             return (
                 f"Account {wanted.account} may now {rights} '{what}'. It has to name it by its id, "
@@ -99,18 +98,18 @@ class Access:
         client = self._context.services.client
         catalogue = await Catalogue.load(client, self._soon())
         rights = await Rights.load(client, catalogue, self._soon())
-        lines = [f"This session speaks as account {_safe(catalogue.account)}:"]
+        lines = [f"This session speaks as account {brief(catalogue.account)}:"]
         for row in catalogue.rows[:MOST_ROWS]:
             whose = "" if catalogue.owns(row) else " · shared with it"
             may = _MAY[rights.writable.get(canonical_uuid(row.id))]
-            lines.append(f"  {_safe(row.name)} ({_safe(row.id)}) · {may}{whose}")
+            lines.append(f"  {brief(row.name)} ({brief(row.id)}) · {may}{whose}")
         if len(catalogue.rows) > MOST_ROWS:
             lines.append(f"  and {len(catalogue.rows) - MOST_ROWS} more")
         return "\n".join([*lines, "", USAGE])
 
     async def _confirmed(self, dataset: Dataset, wanted: _Wanted) -> bool:
         return await self._context.confirm(
-            f"Share the dataset '{_safe(dataset.name)}' with account {wanted.account}?",
+            f"Share the dataset '{brief(dataset.name)}' with account {wanted.account}?",
             f"It may {' and '.join(wanted.rights)} it, and on cognee 1.6.5 read the sessions in "
             "it: prompts, answers and tool calls.",
             Deadline.after(_ASK_SECONDS, self._context.clock),
@@ -131,7 +130,7 @@ def _read(words: list[str]) -> _Wanted:
     account = canonical_uuid(plain[2])
     if not account:
         raise UsageError(
-            f"'{_safe(plain[2])}' is no id of an account; nothing has changed. {USAGE}"
+            f"'{brief(plain[2])}' is no id of an account; nothing has changed. {USAGE}"
         )
     chosen = tuple(each for each in (READ, WRITE) if f"--{each}" in flags)
     return _Wanted(
@@ -149,21 +148,17 @@ def _one(target: str, rows: list[Dataset]) -> Dataset:
     found = [row for row in rows if (row.id == identifier if identifier else row.name == target)]
     if len(found) > 1:
         ids = ", ".join(row.id for row in found[:MOST_ROWS])
-        raise UsageError(f"'{_safe(target)}' is the name of several datasets; say which: {ids}")
+        raise UsageError(f"'{brief(target)}' is the name of several datasets; say which: {ids}")
     if not found:
-        raise UsageError(f"There is no dataset '{_safe(target)}'; nothing has changed.")
+        raise UsageError(f"There is no dataset '{brief(target)}'; nothing has changed.")
     return found[0]
 
 
 def _refused(failure: ServerFailure, dataset: Dataset) -> str:
-    name = _safe(dataset.name)
+    name = brief(dataset.name)
     if failure.kind is FailureKind.FORBIDDEN:
         return f"'{name}' is not yours to share; nothing has changed."
     # Released servers answer so to an account that they do not know.
     if failure.status == 500:  # noqa: PLR2004
         return f"The server failed, most likely since it knows no such account: {failure}"
-    return f"The server did not do it, or only a part of it: {_safe(str(failure))}"
-
-
-def _safe(text: str) -> str:
-    return cut(one_line(text), 120)
+    return f"The server did not do it, or only a part of it: {brief(str(failure))}"

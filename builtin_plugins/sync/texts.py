@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.sync.improver import Outcome, Target, reason_of
 from builtin_plugins.sync.throttle import Hold, Reason
-from cognee_hooks.injection import clean
-from cognee_hooks.redaction import cut
+from cognee_hooks.injection import brief
 from cognee_hooks.results import Failure
 from cognee_hooks.services.improve import ImproveState
 
@@ -52,11 +51,10 @@ _IN_FLIGHT = "This session is being synced at this moment; there is nothing to d
 
 def other_dataset(given: str, own: str) -> str:
     """Say that a session can be synced into its own dataset only."""
-    shown = cut(" ".join(clean(given).split()), 120)
     return (
         f"Nothing was synced: this session belongs to dataset {own!r}, and the server keeps a "
         f"session in one dataset. Leave dataset out, or let the person switch with: "
-        f"cognee-datasets {shown}"
+        f"cognee-datasets {brief(given)}"
     )
 
 

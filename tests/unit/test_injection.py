@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.injection import clean, join_sections, one_line, strip_injected
+from cognee_hooks.injection import brief, clean, join_sections, one_line, strip_injected
 from cognee_hooks.results import AdditionalContext
 
 BLOCK = "=== Cognee memory ===\nSome fact.\n=== End Cognee memory ===\n"
@@ -99,6 +99,11 @@ RED, PLAIN = "\x1b[31m", "\x1b[0m"
 )
 def test_a_line_is_one_line_of_text(text, expected):
     assert one_line(text) == expected
+
+
+def test_a_servers_name_is_short_and_cannot_write_to_the_terminal():
+    assert brief("a\x1b[31mb\nc\u202e") == "ab c"
+    assert len(brief("x" * 900)) == 120
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,3 @@ from cognee_hooks.services.documents import Updated
 )
 def test_vectors_89_and_90_what_an_update_did(done, told):
     assert texts.changes(done) == told
-
-
-def test_a_servers_name_cannot_write_to_the_terminal():
-    assert texts.safe("a\x1b[31mb\nc\u202e") == "ab c"
-    assert len(texts.safe("x" * 900)) == 120
