@@ -45,6 +45,21 @@ def test_the_end_of_a_sub_agent_is_no_answer():
     assert heard.take() == (Turn(question="one?"),)
 
 
+def test_an_answer_belongs_to_the_prompt_with_the_same_id():
+    heard = Heard()
+    asks(heard, "one?", prompt_id="a")
+    asks(heard, "two?", prompt_id="b")
+    asks(heard, "three?", prompt_id="c")
+    answers(heard, "to nobody's", prompt_id="d")
+    answers(heard, "1", prompt_id="a")
+    answers(heard, "3")
+    assert heard.take() == (
+        Turn(question="one?", answer="1"),
+        Turn(question="two?"),
+        Turn(question="three?", answer="3"),
+    )
+
+
 def test_only_so_much_is_kept():
     heard = Heard()
     for number in range(MAX_TURNS + 5):
