@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.cli.layout import as_records, column_widths, room
 from cognee_hooks.errors import UsageError
 from cognee_hooks.host import Host
 from cognee_hooks.injection import clean
@@ -92,20 +93,30 @@ def print_json(value: Any) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table that fits the terminal; cells are cleaned of control characters."""
+    """Print a table that fits the terminal; cells are cleaned of control characters.
+
+    Where the columns have no room without breaking words, it is told row by row.
+    """
+    cells = [[clean(str(cell)) for cell in row] for row in rows]
+    columns = room()
+    widths = column_widths(headings, cells, columns)
+    if widths is None:
+        print("\n".join(as_records(headings, cells, columns)))
+        return
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(clean(str(cell))) for cell in row))
-    # Without a terminal nothing may be cut off: another program reads it.
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False).print(table)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for heading, width in zip(headings, widths, strict=True):
+        table.add_column(heading, overflow="fold", width=width)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console = Console(width=columns, highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def print_problems(host: Host) -> None:
