@@ -175,6 +175,26 @@ class PluginContext:
         key = request.key or next_key(self.plugin)
         return await self._host.store(replace(request, key=key))
 
+    async def store_entry(self, entry: dict[str, Any], session: Session) -> StoreReceipt | None:
+        """Make a captured entry safe, and hand it over; see `store`.
+
+        Args:
+            entry: In the server's wire form (``qa`` or ``trace``). `Redacted` parts inside are
+                taken as they are.
+            session: The conversation that it was captured in.
+
+        Returns:
+            What became of it; None where it cannot be made safe, which counts as dropped.
+        """
+        try:
+            redacted = await self.redact(entry)
+        except RedactionFailed:
+            self.drop(DropReason.REDACTION_FAILED)
+            return None
+        return await self.store(
+            StoreRequest(entry=redacted, session_id=session.session_id, dataset=session.dataset)
+        )
+
     def spawn(self, work: Coroutine[Any, Any, None], *, lasting: bool = False) -> None:
         """Run work in the background of the session; it is waited for when the session ends.
 

@@ -23,7 +23,7 @@ from cognee_hooks.events import (
 )
 from cognee_hooks.faults import DropReason
 from cognee_hooks.globs import Globs
-from cognee_hooks.results import CheckResult, StoreRequest
+from cognee_hooks.results import CheckResult
 
 MIN_PROMPT = 5
 MAX_PARAMS = 20
@@ -117,15 +117,13 @@ class CapturePlugin:
 
     async def _store_pair(self, session: Session, question: str, message: str) -> None:
         answer = await self._redacted(message.strip(), self._settings.max_answer_bytes)
-        await self._store(
-            session,
-            {
-                "type": "qa",
-                "question": question,
-                "answer": answer,
-                "context": f"{session.agent} · dataset {session.dataset}",
-            },
-        )
+        entry = {
+            "type": "qa",
+            "question": question,
+            "answer": answer,
+            "context": f"{session.agent} · dataset {session.dataset}",
+        }
+        await self._context.store_entry(entry, session)
 
     async def _close(self) -> None:
         async with self._in_order:
@@ -177,18 +175,16 @@ class CapturePlugin:
             except RedactionFailed:
                 context.drop(DropReason.REDACTION_FAILED)
                 return
-            await self._store(
-                session,
-                {
-                    "type": "trace",
-                    "origin_function": event.tool_name,
-                    "status": "error" if error else "success",
-                    "method_params": params,
-                    "method_return_value": summary(called.value, outcome.value),
-                    "error_message": message,
-                    "generate_feedback_with_llm": False,
-                },
-            )
+            entry = {
+                "type": "trace",
+                "origin_function": event.tool_name,
+                "status": "error" if error else "success",
+                "method_params": params,
+                "method_return_value": summary(called.value, outcome.value),
+                "error_message": message,
+                "generate_feedback_with_llm": False,
+            }
+            await context.store_entry(entry, session)
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -210,16 +206,6 @@ class CapturePlugin:
         except RedactionFailed:
             self._context.drop(DropReason.REDACTION_FAILED)
             return ""
-
-    async def _store(self, session: Session, entry: dict[str, Any]) -> None:
-        try:
-            redacted = await self._context.redact(entry)
-        except RedactionFailed:
-            self._context.drop(DropReason.REDACTION_FAILED)
-            return
-        await self._context.store(
-            StoreRequest(entry=redacted, session_id=session.session_id, dataset=session.dataset)
-        )
 
     def _save(self, parked: dict[str, Any]) -> None:
         self._parked = parked

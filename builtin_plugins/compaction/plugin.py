@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from builtin_plugins.compaction.anchor import anchor_text, block, not_among, turns_section
 from builtin_plugins.compaction.heard import MAX_TURNS, Heard
@@ -16,7 +16,7 @@ from cognee_hooks import Deadline, PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import PreCompact, SessionStart, Stop, Turn, UserPromptSubmit
 from cognee_hooks.faults import DropReason
-from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatus, StoreRequest
+from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatus
 from cognee_hooks.services.recall import recall_memory
 
 if TYPE_CHECKING:
@@ -201,20 +201,13 @@ class CompactionPlugin:
         # Who has blocked capture wants nothing of a conversation stored.
         if not answer or not self._context.is_active("capture"):
             return
-        entry: dict[str, Any] = {
+        entry = {
             "type": "qa",
             "question": QUESTION,
             "answer": answer,
             "context": f"{session.agent} · compaction anchor · dataset {session.dataset}",
         }
-        try:
-            redacted = await self._context.redact(entry)
-        except RedactionFailed:
-            self._context.drop(DropReason.REDACTION_FAILED)
-            return
-        await self._context.store(
-            StoreRequest(entry=redacted, session_id=session.session_id, dataset=session.dataset)
-        )
+        await self._context.store_entry(entry, session)
 
     # -- after -----------------------------------------------------------------------------------
 
