@@ -13,10 +13,9 @@ from pathlib import Path
 
 from builtin_plugins.sync.record import Record
 from cognee_hooks.services.names import session_file_stem
+from cognee_hooks.services.session_state import KEPT_SECONDS
 from cognee_hooks.services.statefile import LockFile, read_object, write_json
 
-KEPT_SECONDS = 30 * 24 * 3600.0
-"""How long the record of a session is kept that is not synced any more."""
 MAX_BYTES = 100_000
 
 LEFT_BEHIND_SECONDS = 3600.0

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerFile, Row, ledger_files
+from cognee_hooks.services.session_state import KEPT_SECONDS
 from cognee_hooks.services.statefile import read_bytes
 
-KEPT_SECONDS = 30 * 24 * 3600.0
-"""How long the ledger of a session that nobody goes on with is kept."""
 MAX_WHAT = 80
 
 _DIGEST = 16

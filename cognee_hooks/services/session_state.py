@@ -19,7 +19,7 @@ from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.statefile import read_object, write_json
 
 KEPT_SECONDS = 30 * 24 * 3600.0
-"""How long the state of a session that nobody goes on with is kept."""
+"""How long what is known here of a session that nobody goes on with is kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ import stat
 
 import pytest
 
-from builtin_plugins.sync.files import KEPT_SECONDS, Records
+from builtin_plugins.sync.files import Records
 from builtin_plugins.sync.record import Record
 from cognee_hooks.services.names import session_file_stem
+from cognee_hooks.services.session_state import KEPT_SECONDS
 
 NOW = 1_800_000_000.0
 LOG = logging.getLogger("test")

@@ -13,8 +13,9 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.results import Act
 from cognee_hooks.services import ledger_file
 from cognee_hooks.services.filelock import KernelLock
-from cognee_hooks.services.ledger import KEPT_SECONDS, MAX_WHAT, Ledger
+from cognee_hooks.services.ledger import MAX_WHAT, Ledger
 from cognee_hooks.services.ledger_file import LedgerFile, Row, ledger_files
+from cognee_hooks.services.session_state import KEPT_SECONDS
 
 SESSION = "claude_abc"
 
