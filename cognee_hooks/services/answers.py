@@ -157,6 +157,12 @@ def text_of(document: _Object, name: str) -> str:
     return str(value)
 
 
+def objects_in(value: object, limit: int | None = None) -> list[_Object]:
+    """Return the objects in a list, of its first ``limit`` items; nothing where it is no list."""
+    rows = value[:limit] if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, Mapping)]
+
+
 def read_health(document: object) -> Health | None:
     """Read a health answer; None where it is not one of a cognee server."""
     if not isinstance(document, Mapping) or not {"status", "health"} & document.keys():
@@ -219,17 +225,12 @@ def read_session(document: object) -> SessionDetail | None:
     if not isinstance(document, Mapping) or not {"qas", "traces"} <= document.keys():
         return None
     return SessionDetail(
-        qas=_rows(document["qas"]),
-        traces=_rows(document["traces"]),
+        qas=tuple(objects_in(document["qas"])),
+        traces=tuple(objects_in(document["traces"])),
         msg_count=_count(document.get("msg_count")),
         tool_calls=_count(document.get("tool_calls")),
         dataset_id=text_of(document, "dataset_id"),
     )
-
-
-def _rows(value: object) -> tuple[_Object, ...]:
-    rows = value if isinstance(value, list) else []
-    return tuple(row for row in rows if isinstance(row, Mapping))
 
 
 def _count(value: object) -> int:

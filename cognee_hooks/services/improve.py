@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.answers import text_of
+from cognee_hooks.services.answers import objects_in, text_of
 from cognee_hooks.services.outcome import Body, one_line
 
 _Object = Mapping[str, Any]
@@ -168,7 +168,7 @@ def _persist_stages(document: _Object) -> list[_Object]:
     further = passes[:_MAX_PASSES] if isinstance(passes, list) else []
     last: dict[str, _Object] = {}
     for stages in (document.get("stages"), *further):
-        for stage in _objects(stages, _MAX_STAGES):
+        for stage in objects_in(stages, _MAX_STAGES):
             name = text_of(stage, "stage")
             promoted = text_of(last.get(name, {}), "status") == "completed"
             again = text_of(stage, "status") == "already_completed"
@@ -202,7 +202,7 @@ def read_runs(document: object) -> list[ImproveRun] | None:
     """
     if not isinstance(document, list):
         return None
-    return list(_runs(_objects(document, _MAX_RUNS)))
+    return list(_runs(objects_in(document, _MAX_RUNS)))
 
 
 def _runs(rows: Iterable[_Object]) -> Iterator[ImproveRun]:
@@ -225,7 +225,7 @@ def newest_moment(document: object) -> float | None:
     """
     if not isinstance(document, list):
         return None
-    moments = [moment(text_of(row, "created_at")) for row in _objects(document, _MAX_RUNS)]
+    moments = [moment(text_of(row, "created_at")) for row in objects_in(document, _MAX_RUNS)]
     return max(moments, default=0.0)
 
 
@@ -240,8 +240,3 @@ def moment(text: str) -> float:
         return 0.0
     seconds = (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     return min(max(0.0, seconds), _LAST_MOMENT)
-
-
-def _objects(value: object, limit: int) -> list[_Object]:
-    rows = value[:limit] if isinstance(value, list) else []
-    return [row for row in rows if isinstance(row, Mapping)]
