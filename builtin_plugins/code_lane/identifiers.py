@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from cognee_hooks.redaction import masked
+
 DEFAULT_LIMIT = 2
 SHORTEST = 3
 LONGEST = 120
@@ -20,7 +22,6 @@ CODE_SUFFIXES = frozenset(
 )
 """File name endings of languages that the server's indexer reads."""
 
-_TAG = re.compile(r"\[redacted:[a-z0-9-]*\]")
 _CUT = "\0"
 _GLUE = frozenset("./:@-_")
 _EDGES = " \t.,:;()[]{}"
@@ -53,7 +54,7 @@ def identifiers(prompt: str, limit: int = DEFAULT_LIMIT) -> list[str]:
         prompt: The redacted prompt.
         limit: Names at most.
     """
-    text = _TAG.sub(lambda tag: _CUT * len(tag[0]), prompt)
+    text = masked(prompt, _CUT)
     found: dict[str, str] = {}
     for token in _tokens(text):
         name = token.strip(_EDGES)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 from cognee_hooks.events import Turn
+from cognee_hooks.redaction import masked
 
 MAX_WORDS = 20
 MIN_LETTERS = 3
 """Of a word in ASCII; other scripts say as much in two characters."""
 SEED_TURNS = 3
 
-_TAG = re.compile(r"\[redacted:[a-z0-9-]*\]")
 _WORD = re.compile(r"\w{2,80}")
 _STOP_WORDS = frozenset(
     "about after again all also and any are because been before being between both but can cannot "
@@ -33,7 +33,7 @@ def query_of(turns: Iterable[Turn]) -> str:
     """
     words: dict[str, None] = {}
     for turn in reversed(list(turns)[-SEED_TURNS:]):
-        text = _TAG.sub(" ", f"{turn.question} {turn.answer}").lower()
+        text = masked(f"{turn.question} {turn.answer}", " ").lower()
         words.update(dict.fromkeys(filter(_tells, _WORD.findall(text))))
     return " ".join(list(words)[:MAX_WORDS])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cognee_hooks.redaction.names import names_secret
 from cognee_hooks.redaction.pipeline import RedactionPipeline
-from cognee_hooks.redaction.shapes import labels_in
+from cognee_hooks.redaction.shapes import labels_in, masked
 from cognee_hooks.redaction.text import cut, sanitise, strip_private
 from cognee_hooks.redaction.types import Hit, Pattern, Redacted, Redactor
 
@@ -16,6 +16,7 @@ __all__ = [
     "Redactor",
     "cut",
     "labels_in",
+    "masked",
     "names_secret",
     "sanitise",
     "strip_private",

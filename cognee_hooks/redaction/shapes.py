@@ -107,9 +107,14 @@ def labels_in(text: str) -> Counter[str]:
     return Counter(_TAG.findall(text) if "[redacted:" in text else ())
 
 
-def masked(text: str) -> str:
-    """Return the text with stars in place of our own tags, whose words are no names of secrets."""
-    return _TAG.sub(lambda tag: "*" * len(tag[0]), text) if "[redacted:" in text else text
+def masked(text: str, filler: str = "*") -> str:
+    """Return the text without our own tags, whose words nobody wrote.
+
+    Args:
+        text: Redacted text.
+        filler: One character, which takes the place of each of theirs.
+    """
+    return _TAG.sub(lambda tag: filler * len(tag[0]), text) if "[redacted:" in text else text
 
 
 def is_stand_in(value: str) -> bool:
