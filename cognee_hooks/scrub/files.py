@@ -30,6 +30,8 @@ _BINARY = "it is no text, so it is left as it is; remove it if what it holds is 
 _LINKED = "it has a second name (a hard link), so it is left as it is; remove or clean it by hand"
 _FOREIGN = "it is another user's"
 _LONG = f"it is longer than {MAX_BYTES // 1_000_000} MB, so it is left as it is; clean it by hand"
+_LINK = "a link, which is not followed; clean the file that it leads to by hand"
+_FOLDER_LINK = "a link to a folder, which is not followed; see whether that holds the value"
 _NAMED = "its name holds the value; rename or remove it"
 
 
@@ -41,11 +43,13 @@ class Sweeper:
         leak: The value.
         deadline: When to stop looking.
         dry_run: Only look.
+        thorough: Pass over nothing in silence, neither links nor what programs install.
     """
 
     leak: Leak
     deadline: Deadline
     dry_run: bool
+    thorough: bool = True
 
     def sweep(
         self, root: Path, leave: Callable[[Path], str], *, without: Collection[Path] = ()
@@ -57,16 +61,32 @@ class Sweeper:
             leave: Says why a file may only be reported, "" where it may be cleaned.
             without: Folders that are left out.
         """
-        for path in files_below(root, without):
+        unread: list[OSError] = []
+        for path in files_below(root, without, thorough=self.thorough, unread=unread):
             if self.deadline.expired:
                 detail = "there was no time to look through all of it; run scrub again"
                 yield Scrubbed(place=str(root), state=ScrubState.LEFT, detail=detail)
                 return
-            yield from self._file(path, leave)
+            yield from self._file(path, leave) if not path.is_symlink() else self._link(path)
+        for error in unread if self.thorough else ():
+            if isinstance(error, FileNotFoundError):
+                continue
+            place = self.leak.cleaned_text(str(error.filename))
+            detail = f"it cannot be looked into ({error.strerror})"
+            yield Scrubbed(place=place, state=ScrubState.LEFT, detail=detail)
 
     def shown(self, path: Path) -> str:
         """Return a path for people, without the value."""
         return self.leak.cleaned_text(str(path))
+
+    def _link(self, path: Path) -> Iterator[Scrubbed]:
+        """Name a link that leads to the value, or to where nobody looks."""
+        target = Path(os.path.realpath(path))  # which takes links that lead to themselves
+        if target.is_dir():
+            yield Scrubbed(place=self.shown(path), state=ScrubState.LEFT, detail=_FOLDER_LINK)
+        elif target.is_file() and (count := self._count(target)):
+            place = self.shown(path)
+            yield Scrubbed(place=place, state=ScrubState.LEFT, count=count, detail=_LINK)
 
     def _file(self, path: Path, leave: Callable[[Path], str]) -> Iterator[Scrubbed]:
         place = self.shown(path)
@@ -141,23 +161,39 @@ class Sweeper:
             os.close(descriptor)
 
 
-def files_below(root: Path, without: Collection[Path] = ()) -> Iterator[Path]:
-    """Yield a regular file, or all of them below a folder; links are not followed."""
+def files_below(
+    root: Path,
+    without: Collection[Path] = (),
+    *,
+    thorough: bool = True,
+    unread: list[OSError] | None = None,
+) -> Iterator[Path]:
+    """Yield a regular file, or all of them below a folder.
+
+    Args:
+        root: The file or folder.
+        without: Folders that are left out.
+        thorough: Yield links as well, and leave out nothing that programs install.
+        unread: Gets why folders cannot be looked into.
+    """
     if root.is_file() and not root.is_symlink():
         yield root
         return
-    for folder, folders, names in os.walk(root):
+    skipped: list[OSError] = [] if unread is None else unread
+    for folder, folders, names in os.walk(root, onerror=skipped.append):
         if Path(folder) in without:
             folders.clear()
             continue
-        folders[:] = sorted(each for each in folders if each not in _PASSED_OVER)
-        for name in sorted(names):
+        links = [each for each in folders if Path(folder, each).is_symlink()]
+        folders[:] = sorted(each for each in folders if thorough or each not in _PASSED_OVER)
+        for name in sorted([*names, *links]):
             path = Path(folder, name)
             try:
-                if stat.S_ISREG(path.lstat().st_mode):
-                    yield path
+                mode = path.lstat().st_mode
             except OSError:
                 continue  # removed meanwhile
+            if stat.S_ISREG(mode) or (thorough and stat.S_ISLNK(mode)):
+                yield path
 
 
 def cleaned_text(data: bytes, leak: Leak) -> bytes:

@@ -98,7 +98,8 @@ class Here:
         for root in own:
             yield from self._unfinished(root, dry_run=dry_run)
             yield from sweeper.sweep(root, lambda _: "", without=databases)
-        looker = Sweeper(self.leak, Deadline.after(REPORT_SECONDS), dry_run)
+        limit = Deadline.after(REPORT_SECONDS)
+        looker = Sweeper(self.leak, limit, dry_run, thorough=False)
         told: set[str] = set()
         for place in reported(self.folders, self.environ):
             for row in looker.sweep(place.path, _because(place), without={*own, *databases}):

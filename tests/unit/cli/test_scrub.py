@@ -26,8 +26,10 @@ from cognee_hooks.cli import scrub as module
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.embedded import EmbeddedServer
-from cognee_hooks.leak import MARKER
-from cognee_hooks.results import Act
+from cognee_hooks.host import Host
+from cognee_hooks.leak import MARKER, Leak
+from cognee_hooks.markers import hookimpl
+from cognee_hooks.results import Act, Scrubbed, ScrubState
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.ledger import Ledger
@@ -277,6 +279,37 @@ def test_a_plugin_whose_cleaning_fails_is_named(monkeypatch, scrub):
     row = next(each for each in rows if each["place"].startswith("plugin bridge"))
     assert row["state"] == "left"
     assert "RuntimeError" in row["detail"]
+
+
+class Keeper:
+    """A third-party plugin that keeps something that the core cannot open."""
+
+    def __init__(self) -> None:
+        self.asked: list[bool] = []
+
+    @hookimpl
+    def cognee_scrub(self, leak: Leak, dry_run: bool) -> Scrubbed | None:
+        self.asked.append(dry_run)
+        if self.asked.count(False) > 1 or not leak.is_in(VALUE.encode()):
+            return None
+        state = ScrubState.FOUND if dry_run else ScrubState.CLEANED
+        cleaned = False in self.asked and dry_run
+        return None if cleaned else Scrubbed(place=f"vault of {VALUE}", state=state, count=2)
+
+
+def test_a_plugin_cleans_its_own_state_and_what_it_says_is_shown_without_the_value(
+    monkeypatch, scrub
+):
+    keeper = Keeper()
+
+    def with_keeper(agent: str, _: object) -> Host:
+        return Host(agent, environ=dict(os.environ), plugins={"keeper": keeper}, entry_points=())
+
+    monkeypatch.setattr(module, "make_host", with_keeper)
+    told = scrub("--local-only", "--yes")
+    assert keeper.asked == [True, False, True]
+    assert f"vault of {MARKER}" in told.out
+    assert told.code == 0
 
 
 # -- the embedded server -------------------------------------------------------------------------

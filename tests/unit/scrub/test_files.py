@@ -99,19 +99,50 @@ def test_what_cannot_be_rewritten_safely_is_named_and_left(tmp_path: Path, monke
     assert VALUE.encode() in path.read_bytes()
 
 
-def test_links_pipes_and_files_that_are_not_ours_are_left_alone(tmp_path: Path):
-    inside, outside = tmp_path / "in", tmp_path / "out.txt"
-    inside.mkdir()
-    outside.write_text(VALUE)
-    (inside / "link").symlink_to(outside)
-    (inside / "folder").symlink_to(tmp_path)
-    os.mkfifo(inside / "pipe")
-    (inside / "theirs").write_text(VALUE)
+def test_what_is_not_ours_is_only_told(tmp_path: Path):
+    path = tmp_path / "theirs"
+    path.write_text(VALUE)
 
-    (row,) = sweep(inside, leave=lambda _: "theirs, so ask them")
+    (row,) = sweep(tmp_path, leave=lambda _: "theirs, so ask them")
 
     assert (row.state, row.detail) == (ScrubState.LEFT, "theirs, so ask them")
-    assert outside.read_text() == (inside / "theirs").read_text() == VALUE
+    assert path.read_text() == VALUE
+
+
+def test_links_are_not_followed_but_named_where_they_lead_to_the_value(tmp_path: Path):
+    inside, outside, clean = tmp_path / "in", tmp_path / "out.txt", tmp_path / "clean.txt"
+    inside.mkdir()
+    outside.write_text(VALUE)
+    clean.write_text("nothing")
+    (inside / "link").symlink_to(outside)
+    (inside / "clean").symlink_to(clean)
+    (inside / "gone").symlink_to(tmp_path / "nowhere")
+    (inside / "itself").symlink_to(inside / "itself")
+    (inside / "folder").symlink_to(tmp_path)
+    os.mkfifo(inside / "pipe")
+
+    rows = {Path(row.place).name: row for row in sweep(inside)}
+
+    assert set(rows) == {"link", "folder"}
+    assert {row.state for row in rows.values()} == {ScrubState.LEFT}
+    assert outside.read_text() == VALUE
+
+
+def test_a_folder_that_cannot_be_looked_into_is_named(tmp_path: Path, monkeypatch):
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    real = os.scandir
+
+    def scandir(folder):
+        if Path(folder) == closed:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return real(folder)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", scandir)
+        (row,) = sweep(tmp_path)
+
+    assert (row.state, row.place) == (ScrubState.LEFT, str(closed))
 
 
 def test_a_name_that_holds_the_value_is_told_without_it(tmp_path: Path):
