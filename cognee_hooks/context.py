@@ -19,7 +19,7 @@ from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest
 
 if TYPE_CHECKING:
     from cognee_hooks.core_settings import CoreSettings
-    from cognee_hooks.hostport import HostPort
+    from cognee_hooks.plugin_host import PluginHost
     from cognee_hooks.redaction import Redacted
     from cognee_hooks.services.answers import DatasetRef
     from cognee_hooks.services.bundle import Services
@@ -72,7 +72,7 @@ class PluginContext:
     state: SessionState
     ledger: Ledger
     log: logging.Logger
-    _host: HostPort = field(repr=False)
+    _host: PluginHost = field(repr=False)
     _settings: Settings = field(repr=False)
     clock: Clock = time.monotonic
     now: Callable[[], float] = time.time

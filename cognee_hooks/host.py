@@ -320,7 +320,7 @@ class Host:
             otherwise=least if renderers else "",
         )
 
-    # -- what plugins use (HostPort) -------------------------------------------------------------
+    # -- what plugins use (PluginHost) -------------------------------------------------------------
 
     @property
     def session(self) -> Session:

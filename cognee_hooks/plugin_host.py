@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class HostPort(Protocol):
+class PluginHost(Protocol):
     """What the host does for plugins."""
 
     dialogs: Dialogs
