@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.bridge.buffer import Buffer
+from builtin_plugins.bridge.envelope import salvage
 from builtin_plugins.bridge.fingerprint import digest
 from builtin_plugins.bridge.items import Item, Payload, Vault, read_item
 from builtin_plugins.bridge.limits import Limits
@@ -26,7 +27,7 @@ from cognee_hooks.results import Scrubbed, ScrubState
 from cognee_hooks.services.crypto import KEY_BYTES, Sealer, Unreadable
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.paths import QUARANTINE
-from cognee_hooks.services.statefile import write_json
+from cognee_hooks.services.statefile import read_bytes, write_json
 
 if TYPE_CHECKING:
     from cognee_hooks import Leak, PluginContext
@@ -60,12 +61,13 @@ class _Scrubber:
     def stems(self) -> list[str]:
         found = {each.stem for each in self.folder.glob("*.json")}
         found |= {each.stem for each in self.folder.glob("*.log")}
+        found |= {each.stem for each in self.folder.glob("*.torn")}
         found |= {each.stem for each in self.folder.glob(f"{QUARANTINE}/*.json")}
         return sorted(found)
 
     def session(self, stem: str, *, dry_run: bool) -> Iterator[Scrubbed]:
         """Yield what became of one session's files."""
-        works = (self._waiting, self._aside)
+        works = (self._waiting, self._aside, self._torn)
         for work, path in zip(works, self._paths(stem), strict=True):
             if not path.exists():
                 continue
@@ -81,10 +83,10 @@ class _Scrubber:
             if unreadable:
                 yield Scrubbed(place=str(path), state=ScrubState.LEFT, detail=_OTHER_KEY)
 
-    def _paths(self, stem: str) -> tuple[Path, Path]:
+    def _paths(self, stem: str) -> tuple[Path, Path, Path]:
         envelope = self.folder / f"{stem}.json"
         waiting = envelope if envelope.exists() else envelope.with_suffix(".log")
-        return waiting, path_aside(self.folder, stem)
+        return waiting, path_aside(self.folder, stem), envelope.with_suffix(".torn")
 
     # -- what waits ------------------------------------------------------------------------------
 
@@ -145,6 +147,16 @@ class _Scrubber:
             if count and not dry_run:
                 write_json(path, {"entries": kept})
         return count, unreadable
+
+    def _torn(self, stem: str, *, dry_run: bool) -> tuple[int, int]:
+        """Remove a copy of a torn envelope: what is whole in it was taken over long ago."""
+        vault, path = Vault(self.sealer, stem), self.folder / f"{stem}.torn"
+        items = salvage(read_bytes(path, private=True) or b"").items.values()
+        payloads = [self._opened(vault, item) for item in items]
+        count = sum(self._count(each) for each in payloads if each)
+        if count and not dry_run:
+            path.unlink(missing_ok=True)
+        return count, payloads.count(None)
 
     def _record(self, vault: Vault, element: object) -> tuple[object, int]:
         """Return a record without the value, and how often it held it."""

@@ -53,6 +53,8 @@ _MARKS = {ScrubState.FOUND: "holds it", ScrubState.CLEANED: "cleaned", ScrubStat
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    # Declared, so that whoever tries is not answered with the value.
+    parser.add_argument("value", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument(
         "-n", "--dry-run", action="store_true", help="show what holds the value, and change nothing"
     )
@@ -80,6 +82,11 @@ def run(options: argparse.Namespace) -> int:
         UsageError: No usable value came, or nobody is there to answer.
         CogneeHooksError: The daemon does not end, or the server does not do its part.
     """
+    if options.value:
+        raise UsageError(
+            "the value is read from standard input and never taken from the command line, where "
+            "every program sees it; if you typed it there, remove it from your shell's history"
+        )
     asked = sys.stdin is not None and sys.stdin.isatty()
     value = _value(prompting=asked)
     environ = current_environ()

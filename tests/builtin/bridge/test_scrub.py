@@ -133,6 +133,31 @@ def test_what_was_put_aside_and_what_pi_cognee_left_is_cleaned(buffer_of, folder
     assert taken_out(buffer_of()) == [f"old {MARKER}"]
 
 
+def test_a_copy_of_a_torn_envelope_that_holds_it_sealed_is_removed(buffer_of, folder, context):
+    buffer_of().enqueue(payload(entry(VALUE)))
+    envelope = folder / f"{STEM}.json"
+    envelope.write_bytes(envelope.read_bytes()[:-40])
+    buffer_of().adopt()
+    assert envelope.with_suffix(".torn").exists()
+
+    assert len(scrub(context, LEAK, dry_run=True)) == 2
+    scrub(context, LEAK, dry_run=False)
+
+    assert not envelope.with_suffix(".torn").exists()
+    assert taken_out(buffer_of()) == [f"question {MARKER}"]
+
+
+def test_a_look_makes_no_key_and_says_that_nothing_can_be_opened(buffer_of, context):
+    buffer_of().enqueue(payload(entry(VALUE)))
+    key_file = context.services.paths.key_file
+    key_file.unlink()
+
+    (row,) = scrub(context, LEAK, dry_run=True)
+
+    assert row.state is ScrubState.LEFT
+    assert not key_file.exists()
+
+
 def test_what_another_key_has_sealed_is_named_and_stays(buffer_of, context):
     buffer_of(sealer=other_sealer()).enqueue(payload(entry(VALUE)))
 

@@ -210,6 +210,23 @@ def test_without_a_terminal_and_without_yes_it_refuses(isolated_environment, scr
     assert json.loads(path.read_text()) == VALUE
 
 
+def test_a_value_on_the_command_line_is_refused_and_not_repeated(scrub):
+    told = scrub("--local-only", "--yes", VALUE)
+    assert (told.code, told.out) == (2, "")
+    assert "shell's history" in told.err
+    assert CORE.decode() not in told.err
+
+
+def test_json_is_for_programs_and_asks_nothing(monkeypatch, capsys):
+    terminal = io.StringIO("")
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdin", terminal)
+    monkeypatch.setattr(module, "can_ask", lambda: True)
+    monkeypatch.setattr(module.getpass, "getpass", lambda _: VALUE)
+    assert main(["scrub", "--local-only", "--json"]) == 2
+    assert "--json needs" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("value", [b"", b"ab\n", b"session_id", b"\xff\xfe\xfd\xfc\xfb\xfa"])
 def test_values_that_would_match_almost_everything_are_refused(scrub, value: bytes):
     told = scrub("--local-only", "--yes", value=value)
