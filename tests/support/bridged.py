@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import random
@@ -191,10 +190,3 @@ def at_once(work: Coroutine[Any, Any, Any]) -> Any:
     except StopIteration as stop:
         return stop.value
     raise AssertionError("it waits")
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait for something that has no event."""
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110 - it may be a file, or what a server got
-            await asyncio.sleep(0.005)

@@ -23,9 +23,9 @@ from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckStatus, StoreRequest, StoreState
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
-from tests.support.bridged import until
 from tests.support.redacted import redacted
 from tests.support.scripted import ENTRY, ScriptedClient, fails, scripted_host
+from tests.support.waiting import until
 
 SID = "claude_s1"
 K = FailureKind

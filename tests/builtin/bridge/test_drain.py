@@ -18,7 +18,8 @@ from builtin_plugins.bridge.limits import Limits
 from builtin_plugins.bridge.sender import Sender, Settling
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
-from tests.support.bridged import ListServer, failing, payload, until
+from tests.support.bridged import ListServer, failing, payload
+from tests.support.waiting import until
 
 K = FailureKind
 SOON = Pacing(first=0.01, longest=0.04, after_change=0.001, round=5)

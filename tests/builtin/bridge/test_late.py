@@ -14,9 +14,9 @@ from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
 from cognee_hooks.results import StoreRequest, StoreState
-from tests.support.bridged import until
 from tests.support.redacted import redacted
 from tests.support.scripted import ScriptedClient, scripted_host
+from tests.support.waiting import until
 
 SID = "claude_s1"
 FULL = OSError(errno.ENOSPC, "No space left on device")
