@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cognee_hooks.errors import UsageError
+from cognee_hooks.services.statefile import make_private_folder
 
 SCHEMA_VERSION = 1
 
@@ -145,7 +146,7 @@ class Database:
 
 def _prepare_file(path: Path) -> None:
     """Create the file before SQLite does, which would let the umask decide who may read it."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.fchmod(handle, 0o600)

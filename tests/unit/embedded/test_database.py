@@ -26,6 +26,12 @@ def test_all_data_is_in_one_file_that_only_its_owner_can_read(data_path: Path):
     assert list(data_path.parent.iterdir()) == [data_path]
 
 
+def test_folders_that_are_missing_are_made_for_the_owner_alone(tmp_path: Path):
+    Database(tmp_path / "share" / "embedded" / "memory.db").close()
+    for folder in (tmp_path / "share", tmp_path / "share" / "embedded"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
 def test_a_file_that_others_could_read_is_closed_to_them(data_path: Path):
     data_path.touch(mode=0o644)
     Database(data_path).close()
