@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cognee_hooks import federation
-from cognee_hooks.errors import ServerFailure
+from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.injection import brief
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.names import DEFAULT_DATASET
@@ -67,10 +67,9 @@ async def _readable(context: PluginContext, deadline: Deadline) -> CheckResult:
     try:
         found = await context.services.client.datasets(limit)
     except ServerFailure as failure:
-        # Why it fails, and what to do, is said of the server.
-        return CheckResult(
-            name="datasets", status=CheckStatus.INFO, detail=f"unavailable ({failure})"
-        )
+        # Why it fails, and what to do, is said of the server and the key.
+        why = "the server tells them only to a key" if failure.kind is FailureKind.AUTH else failure
+        return CheckResult(name="datasets", status=CheckStatus.INFO, detail=f"unavailable ({why})")
     if not found:
         return CheckResult(name="datasets", status=CheckStatus.INFO, detail="(none readable)")
     shown = ", ".join(f"{brief(each.name)} ({each.id[:8]}…)" for each in found[:SHOWN])
