@@ -18,6 +18,7 @@ from cognee_hooks.services.process import current_environ
 
 NAMED = 4
 """Kinds that a line names."""
+_TENTH = 0.1  # seconds; what is shorter is told in milliseconds
 _KINDS = {"qa": ("turn", "turns"), "trace": ("tool call", "tool calls")}
 
 
@@ -121,7 +122,11 @@ def _recalled(usage: Usage) -> str:
     if skipped := count - usage.answered:
         reasons = [(what, n) for what, n in usage.by_kind(Act.RECALLED) if _is_reason(what)]
         parts.append(f"{skipped} skipped ({_listed(reasons)})")
-    return f"{', '.join(parts)}; {usage.recall_seconds / count:.1f} s on average"
+    return f"{', '.join(parts)}; {_time(usage.recall_seconds / count)} on average"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= _TENTH else f"{seconds * 1000:.0f} ms"
 
 
 def _is_reason(what: str) -> bool:

@@ -60,6 +60,11 @@ def test_a_session_is_told_in_ten_lines(capsys, busy):
     }
 
 
+def test_a_wait_of_less_than_a_tenth_of_a_second_is_told_in_milliseconds(capsys, record):
+    record("claude_1", Act.RECALLED, "hit", at=BEGAN, seconds=0.006)
+    assert lines(capsys)["Recalled"].endswith("; 6 ms on average")
+
+
 def test_entries_that_wait_are_named(capsys, busy):
     path = Paths.of(os.environ, "claude-code").bridge_dir / f"{session_file_stem('claude_1')}.json"
     path.parent.mkdir(parents=True)
