@@ -111,13 +111,15 @@ def _tool_skill(name: str, tool: Tool, argv: Sequence[str], arguments: str) -> S
 
 def _command_skill(name: str, command: Command, argv: Sequence[str], arguments: str) -> Skill:
     call = shlex.join([*argv, name, "-"])
+    told = clean(command.help).strip()
+    told = f"{told[:1].upper()}{told[1:]}"
     body = [
         f"# {name}",
-        clean(command.help).strip(),
+        told,
         _FOR_PEOPLE,
         f"```sh\n{call} <<'COGNEE_WORDS'\n{arguments}\nCOGNEE_WORDS\n```",
     ]
-    return _skill(name, command.help, body, for_model=False)
+    return _skill(name, told, body, for_model=False)
 
 
 def _skill(name: str, description: str, body: Sequence[str], *, for_model: bool) -> Skill:
