@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "ledger": "show what went into the model's context and what became of captures",
     "doctor": "check this installation: server, key, settings, plugins",
     "install": "set an agent up to use this memory",
-    "uninstall": "take that back, and leave an agent's files as they were",
+    "uninstall": "undo an install, and leave the agent's files as they were",
     "plugins": "list plugins and where they stand",
     "hooks": "list the hooks that plugins can implement",
     "new-plugin": "write a plugin package to start from, with tests that pass",
@@ -90,15 +90,18 @@ def _run(name: str, arguments: list[str]) -> int:
         add_help=False,
     )
     parser.add_argument(
-        "-h", "--help", action=_HelpAction, nargs=0, help="show this page and leave"
+        "-h", "--help", action=_HelpAction, nargs=0, help="show this help message and exit"
     )
-    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for command, text in COMMANDS.items():
         subparser = subparsers.add_parser(command, help=text, description=_sentence(text))
         if command == name:
             _module(command).configure(subparser)
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        of = f"{parser.prog} {options.command or ''}".rstrip()
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}. See `{of} --help`.")
     if options.version:
         import cognee_hooks
 
@@ -124,14 +127,12 @@ class _HelpAction(argparse.Action):
 
 
 def _help(parser: argparse.ArgumentParser) -> str:
-    from cognee_hooks.cli.registered import table
+    from cognee_hooks.cli.registered import page, table
 
     rows = [(name, text) for name, text in table() if name not in COMMANDS]
     if not rows:
         return parser.format_help()
-    width = max(len(name) for name, _ in rows)
-    lines = [f"  {name:<{width}}  {text}" for name, text in sorted(rows)]
-    return "\n".join([parser.format_help(), "commands of plugins:", *lines])
+    return f"{parser.format_help()}\n{page(rows)}"
 
 
 def _sentence(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from cognee_hooks.cli import calling
@@ -17,22 +18,29 @@ from cognee_hooks.injection import one_line
 from cognee_hooks.reach import Call, Offer
 
 STDIN_SECONDS = 30.0
+HELP_COLUMNS = 79
 OPTIONS = frozenset({"--session", "--agent", "--timeout", "-p"})
 """Options of ours that have a value."""
+PREFIX = "cognee-"
+"""What agents have in front of a command's name."""
 HELP = """\
-usage: cognee-hooks {name} [--session ID] [--agent AGENT] [--timeout SECONDS] [-p NAME] ...
+usage: cognee-hooks {name} [--session ID] [--agent AGENT]
+                    [--timeout SECONDS] [-p NAME] ...
 
 {told}
 
-It runs in the live session of the agent that calls it, or that works in this folder; without one,
-in a session of its own. A lone - reads the text from standard input, and what stands behind a lone
--- is the command's, also where it looks like an option of ours.
+It runs in the live session of the agent that calls it, or that works in this
+folder; without one, in a session of its own. A lone - reads the text from
+standard input, and what stands behind a lone -- is the command's, also where
+it looks like an option of ours.
 
+options:
+  -h, --help         show this help message and exit
   --session ID       the live session, or the beginning of its id
   --agent AGENT      the session's agent (default: any)
-  --timeout SECONDS  when to give up
-  -p NAME            load a plugin, or with no:NAME leave one out, in a session of its own
-"""
+  --timeout SECONDS  when to give up (default: 300)
+  -p NAME            load an installed plugin, or with no:NAME leave one out,
+                     in a session of its own"""
 
 
 def run_registered(name: str, arguments: Sequence[str]) -> int:
@@ -63,12 +71,25 @@ def run_registered(name: str, arguments: Sequence[str]) -> int:
         return _help(name, options)
     text = _text(words)
 
+    offered: list[str] = []
+
     def prepare(offer: Offer) -> Call:
         require(offer, name)
+        offered.extend(offer.commands)
         return Call(name=name, text=text)
 
     answer, _ = calling.call(options, prepare)
-    return calling.finish(answer)
+    code = calling.finish(answer)
+    if not name.startswith(PREFIX):
+        _translate(answer.text, offered)
+    return code
+
+
+def _translate(text: str, offered: Sequence[str]) -> None:
+    """Say how to type the commands that an answer names as agents know them."""
+    named = [each for each in offered if f"{PREFIX}{each.removeprefix(PREFIX)} " in text]
+    for each in sorted({each.removeprefix(PREFIX) for each in named}):
+        print(f"cognee-hooks: here `{PREFIX}{each}` is `cognee-hooks {each}`", file=sys.stderr)
 
 
 def require(offer: Offer, name: str) -> None:
@@ -130,8 +151,24 @@ def _help(name: str, options: argparse.Namespace) -> int:
     offer, _ = calling.offer(options)
     require(offer, name)
     told = offer.commands.get(name) or offer.commands.get(f"cognee-{name}", "")
-    print(HELP.format(name=one_line(name), told=one_line(told)))
+    print(HELP.format(name=one_line(name), told=_wrapped(one_line(told), "")))
     return 0
+
+
+def page(rows: Sequence[tuple[str, str]]) -> str:
+    """Return the commands of plugins as the help page shows them.
+
+    Args:
+        rows: Their names and what they do.
+    """
+    width = max(len(name) for name, _ in rows) + 4
+    lines = [f"  {name:<{width - 4}}  {_wrapped(text, ' ' * width)}" for name, text in sorted(rows)]
+    return "\n".join(["commands of plugins:", *lines])
+
+
+def _wrapped(text: str, indent: str) -> str:
+    lines = textwrap.wrap(text, HELP_COLUMNS - len(indent), break_on_hyphens=False)
+    return f"\n{indent}".join(lines)
 
 
 def table() -> list[tuple[str, str]]:

@@ -151,6 +151,19 @@ def test_help_of_a_command_tells_what_the_plugin_says_and_our_options(session, c
     assert main(["nope", "-h"]) == 2
 
 
+def test_a_command_that_an_answer_names_as_agents_know_it_is_told_as_it_is_typed_here(
+    session, capsys
+):
+    told = "To create it: cognee-search other --create"
+    session.answer = Answer(text=told, failed=False)
+    assert main(["search", "x"]) == 0
+    out, error = capsys.readouterr()
+    assert out == f"{told}\n"
+    assert "here `cognee-search` is `cognee-hooks search`" in error
+    assert main(["cognee-search", "x"]) == 0
+    assert "here `" not in capsys.readouterr().err
+
+
 def test_the_help_page_lists_commands_of_plugins_which_are_looked_for_only_then(
     capsys, monkeypatch
 ):
