@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cognee_hooks.services.client import CogneeClient
 
 DEFAULT_AGENT = "claude-code"
+_DIGITS = 9
 
 
 def add_host_options(parser: argparse.ArgumentParser, *, agent: bool = True) -> None:
@@ -35,8 +36,22 @@ def add_host_options(parser: argparse.ArgumentParser, *, agent: bool = True) -> 
     )
     if agent:
         parser.add_argument(
-            "--agent", default=DEFAULT_AGENT, help=f"agent to look at (default: {DEFAULT_AGENT})"
+            "--agent", default=DEFAULT_AGENT, help=f"agent that is meant (default: {DEFAULT_AGENT})"
         )
+
+
+def whole(text: str) -> int:
+    """Read a number of rows or lines, for an option.
+
+    Args:
+        text: What stands on the command line.
+
+    Raises:
+        argparse.ArgumentTypeError: It is no whole number, or one below 0.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of things")
+    return int(text)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from cognee_hooks.cli.common import add_json_option, print_json, print_table
+from cognee_hooks.cli.common import add_json_option, print_json, print_table, whole
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CogneeHooksError
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verbs.add_parser("stop", help="let it finish and end; the next event starts it again")
     verbs.add_parser("restart", help="stop it and start it again")
     logs = verbs.add_parser("logs", help="print the end of its log")
-    logs.add_argument("-n", type=int, default=LOG_LINES, help=f"lines (default: {LOG_LINES})")
+    logs.add_argument("-n", type=whole, default=LOG_LINES, help=f"lines (default: {LOG_LINES})")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -117,7 +117,7 @@ def _logs(options: argparse.Namespace, paths: Paths) -> int:
     if logs == [None]:
         print(f"There is no log yet: {file}", file=sys.stderr)
         return 0
-    lines: deque[str] = deque(maxlen=max(0, options.n))
+    lines: deque[str] = deque(maxlen=options.n)
     for data in logs:
         lines.extend((data or b"").decode("utf-8", "replace").splitlines())
     for line in lines:

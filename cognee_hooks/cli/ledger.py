@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import nlargest
 from typing import Any
 
-from cognee_hooks.cli.common import print_table
+from cognee_hooks.cli.common import print_table, whole
 from cognee_hooks.cli.follow import Tail
 from cognee_hooks.cli.state import KnownSession, known_sessions
 from cognee_hooks.cli.words import local
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--session", default="", metavar="ID", help="only this session; the beginning of its id"
     )
     parser.add_argument("--follow", action="store_true", help="go on with what is added")
-    parser.add_argument("-n", type=int, default=SHOWN, help=f"rows (default: {SHOWN})")
+    parser.add_argument("-n", type=whole, default=SHOWN, help=f"rows (default: {SHOWN})")
     parser.add_argument(
         "--timeline", action="store_true", help="one line for each stretch of work of a session"
     )
@@ -52,10 +52,10 @@ def run(options: argparse.Namespace) -> int:
 
         if options.follow:
             raise UsageError("--timeline adds up what there is; it cannot --follow")
-        timeline.show(sessions, max(0, options.n), as_json=options.json)
+        timeline.show(sessions, options.n, as_json=options.json)
         return 0
     tails = {each.stem: Tail(each.ledger, from_end=True) for each in sessions if options.follow}
-    rows = latest(sessions, max(0, options.n))
+    rows = latest(sessions, options.n)
     # What was added in between is in both.
     shown = {(session.stem, row) for session, row in rows}
     if options.json:
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         _print_lines(rows)
     elif rows:
         _print_table(rows)
-    else:
+    elif options.n:
         print("Nothing is recorded yet.")
     while options.follow:
         time.sleep(POLL_SECONDS)

@@ -28,8 +28,12 @@ def configure(actions: Any) -> None:
     Args:
         actions: Subparsers of the command.
     """
-    for action, text in zip(ACTIONS, ("load a plugin again", "leave a plugin out"), strict=True):
-        parser = actions.add_parser(action, help=text, description=f"{text.capitalize()}.")
+    for action, text in zip(
+        ACTIONS,
+        ("load a plugin again", "leave a plugin out, by a line in your config.yaml"),
+        strict=True,
+    ):
+        parser = actions.add_parser(action, help=text, description=f"{text[0].upper()}{text[1:]}.")
         parser.add_argument("name", metavar="NAME", help="its name, as `plugins --all` lists it")
 
 

@@ -14,8 +14,12 @@ from cognee_hooks.cli.common import (
     print_problems,
     print_table,
 )
+from cognee_hooks.errors import UsageError
 from cognee_hooks.host import Host
-from cognee_hooks.registry import PluginRecord, PluginState
+from cognee_hooks.injection import one_line
+from cognee_hooks.registry import PluginRecord, PluginState, declared_policies
+
+_PREFIX = "cognee_"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,12 +43,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
+    wanted = _hook(options.hook) if options.hook else ""
     host = make_host(options.agent, options.plugins)
     records = [
         record
         for record in host.registry.records
         if (options.all or record.state is PluginState.ACTIVE)
-        and (not options.hook or options.hook in record.hooks)
+        and (not wanted or wanted in record.hooks)
     ]
     if options.json:
         print_json([_as_json(host, record) for record in records])
@@ -56,7 +61,7 @@ def _list(options: argparse.Namespace) -> int:
                 record.name,
                 record.state.value,
                 f"{record.distribution} {record.version}".strip(),
-                ", ".join(hook.removeprefix("cognee_") for hook in record.hooks),
+                ", ".join(hook.removeprefix(_PREFIX) for hook in record.hooks),
                 record.reason,
             )
             for record in records
@@ -67,6 +72,15 @@ def _list(options: argparse.Namespace) -> int:
         print(f"{hidden} more not active; --all shows them and why.")
     print_problems(host)
     return 0
+
+
+def _hook(name: str) -> str:
+    """Return a hook's whole name; the table shows it without what all names begin with."""
+    known = declared_policies()
+    for each in (name, f"{_PREFIX}{name}"):
+        if each in known:
+            return each
+    raise UsageError(f"no hook is called {one_line(name)!r}; `cognee-hooks hooks` lists them")
 
 
 def _as_json(host: Host, record: PluginRecord) -> dict[str, Any]:

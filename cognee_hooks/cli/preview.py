@@ -17,7 +17,7 @@ from cognee_hooks.dryrun import DryRunClient
 from cognee_hooks.errors import UsageError
 from cognee_hooks.events import Stop, UserPromptSubmit
 from cognee_hooks.host import Host
-from cognee_hooks.injection import clean
+from cognee_hooks.injection import clean, one_line
 from cognee_hooks.results import Agent
 
 SAMPLE_PROMPT = "(the prompt that this answer belongs to)"
@@ -27,7 +27,9 @@ _DEPTH = 32
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("agent", metavar="AGENT", help="agent that would send the event")
-    parser.add_argument("event", metavar="EVENT", help="its name of the event")
+    parser.add_argument(
+        "event", metavar="EVENT", help="the event, by the name that the agent has for it"
+    )
     add_host_options(parser, agent=False)
     add_json_option(parser)
 
@@ -39,7 +41,13 @@ def run(options: argparse.Namespace) -> int:
     if payload is None:
         raise UsageError("preview reads one JSON object from standard input, and there was none")
     with rehearsal(options, agent, payload) as (host, client):
-        asyncio.run(_play(host, client, agent, options.event, payload))
+        if not asyncio.run(_play(host, client, agent, options.event, payload)):
+            print(
+                f"cognee-hooks: nothing here makes use of {one_line(options.event)!r} of "
+                f"{agent.name} with this payload; "
+                f"`cognee-hooks install {agent.name} --dry-run` names the events that are used",
+                file=sys.stderr,
+            )
         report = _report(host, client, payload)
     if options.json:
         print_json(report)
@@ -50,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
 
 async def _play(
     host: Host, client: DryRunClient, agent: Agent, event: str, payload: Mapping[str, Any]
-) -> None:
+) -> bool:
+    """Pass the event on; False where the agent's adapter has no use for it."""
     deadline = Deadline.after(BUDGET_SECONDS)
     read = agent.read(event, payload, session_id=host.session.session_id)
     if isinstance(read, Stop):
@@ -61,6 +70,7 @@ async def _play(
     if read is not None:
         await host.dispatch(read, deadline)
     await host.close(deadline)
+    return read is not None
 
 
 def _report(host: Host, client: DryRunClient, payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,9 @@ FLUSH_SECONDS = 4.0
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("agent", metavar="AGENT", help="agent that sends the event")
-    parser.add_argument("event", metavar="EVENT", help="its name of the event")
+    parser.add_argument(
+        "event", metavar="EVENT", help="the event, by the name that the agent has for it"
+    )
     add_host_options(parser, agent=False)
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cognee_hooks.cli.common import add_json_option, print_json, print_table
+from cognee_hooks.cli.common import add_json_option, print_json, print_table, whole
 from cognee_hooks.cli.state import known_sessions, waiting_files
 from cognee_hooks.cli.words import ago, local
 from cognee_hooks.daemon import control
@@ -24,19 +24,19 @@ SHOWN = 20
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_json_option(parser)
-    parser.add_argument("-n", type=int, default=SHOWN, help=f"sessions (default: {SHOWN})")
+    parser.add_argument("-n", type=whole, default=SHOWN, help=f"sessions (default: {SHOWN})")
 
 
 def run(options: argparse.Namespace) -> int:
     """List sessions, the latest first."""
     environ, now = current_environ(), time.time()
-    rows = collect(environ, now)[: max(0, options.n)]
+    rows = collect(environ, now)[: options.n]
     if options.json:
         print_json(rows)
-    elif not rows:
-        print("There is no session yet. `cognee-hooks install AGENT` sets an agent up.")
-    else:
+    elif rows:
         _print(rows, now)
+    elif options.n:
+        print("There is no session yet. `cognee-hooks install AGENT` sets an agent up.")
     return 0
 
 

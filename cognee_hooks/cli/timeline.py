@@ -34,7 +34,7 @@ def show(sessions: Iterable[KnownSession], count: int, *, as_json: bool) -> None
         print("\n".join(map(_line, latest)))
     elif latest:
         print_table(("from", "for", "session", "dataset", *_COUNTS), map(_cells, latest))
-    else:
+    elif count:
         print("Nothing is recorded yet.")
 
 

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=WAIT_SECONDS,
         metavar="SECONDS",
-        help="how long to wait for it; the work goes on by itself",
+        help="how long to wait for it; the work goes on by itself (default: an hour)",
     )
 
 

@@ -67,6 +67,17 @@ def test_without_a_command_the_help_is_printed(capsys):
         assert name in out
 
 
+def test_the_help_page_fits_80_columns_with_the_commands_of_plugins(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+    with pytest.raises(SystemExit):
+        main(["--help"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert "commands of plugins:" in lines
+    assert max(map(len, lines)) < 80
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -75,6 +86,11 @@ def test_without_a_command_the_help_is_printed(capsys):
         (["server", "--port", "many"], "many"),
         (["preview", "nobody", "Stop"], "nobody"),
         (["preview"], "AGENT"),
+        (["config", "--nonsense"], "cognee-hooks config --help"),
+        (["plugins", "--hook", "cognee_nonsense"], "cognee_nonsense"),
+        (["sessions", "-n", "-1"], "-1"),
+        (["ledger", "-n", "-1"], "-1"),
+        (["daemon", "logs", "-n", "many"], "many"),
     ],
 )
 def test_wrong_usage_names_what_is_wrong_and_ends_with_2(capsys, arguments, named):
@@ -158,6 +174,17 @@ def test_a_preview_for_people_is_readable_and_without_control_characters(feed, c
     assert "\x1b" not in out
 
 
+def test_a_preview_of_an_event_that_nobody_reads_says_so(feed, capsys):
+    feed("{}")
+
+    assert main(["preview", "claude-code", "Nonsense"]) == 0
+
+    out, error = capsys.readouterr()
+    assert out == "would send: nothing\n"
+    assert "'Nonsense'" in error
+    assert "install claude-code --dry-run" in error
+
+
 def test_a_preview_without_a_payload_says_so(feed, capsys):
     feed("")
     assert main(["preview", "claude-code", "Stop"]) == 2
@@ -185,8 +212,9 @@ def test_plugins_shows_blocked_ones_only_where_asked(capsys):
     assert "-p" in rows["recall"]["reason"]
 
 
-def test_plugins_can_be_narrowed_to_a_hook(capsys):
-    assert main(["plugins", "--hook", "cognee_render_status", "--json"]) == 0
+@pytest.mark.parametrize("hook", ["cognee_render_status", "render_status"])
+def test_plugins_can_be_narrowed_to_a_hook_by_its_whole_name_and_as_it_is_listed(capsys, hook):
+    assert main(["plugins", "--hook", hook, "--json"]) == 0
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["statusline"]
 
 
@@ -278,6 +306,17 @@ def test_a_missing_server_is_named_with_what_to_do(capsys):
     assert rows["server"]["status"] == "failed"
     assert CLOSED in rows["server"]["detail"]
     assert "cognee-hooks server" in rows["server"]["remedy"]
+
+
+def test_without_a_key_so_far_nothing_is_said_to_be_refused(
+    embedded_server: Server, monkeypatch, capsys
+):
+    monkeypatch.setenv("COGNEE_BASE_URL", embedded_server.url)
+
+    _, rows = checks(capsys)
+
+    assert "one is made" in rows["key"]["detail"]
+    assert rows["datasets"]["detail"] == "unavailable (the server tells them only to a key)"
 
 
 def test_a_wrong_key_is_named_with_its_source(embedded_server: Server, monkeypatch, capsys):

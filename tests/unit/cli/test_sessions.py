@@ -110,7 +110,13 @@ def test_the_latest_come_first_and_no_more_than_asked_for(capsys):
         folder = Paths.of(os.environ, "pi").ledger_dir
         os.utime(folder / f"{session_file_stem(f'pi_{number}')}.jsonl", (number + 1, number + 1))
     assert [row["session_id"] for row in rows(capsys, "-n", "2")] == ["pi_3", "pi_2"]
-    assert rows(capsys, "-n", "-1") == []
+    assert rows(capsys, "-n", "0") == []
+
+
+def test_where_none_is_asked_for_nothing_is_said_about_there_being_none(capsys):
+    record("pi", "pi_1", Act.CAPTURED)
+    assert main(["sessions", "-n", "0"]) == 0
+    assert capsys.readouterr().out == ""
 
 
 def test_what_another_program_left_behind_is_a_session_too(capsys):
