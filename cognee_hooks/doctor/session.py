@@ -6,15 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cognee_hooks.doctor.rows import info, ok, warning
-from cognee_hooks.faults import DropReason
-from cognee_hooks.results import Act, CheckResult
+from cognee_hooks.results import AT_THE_SERVER, Act, CheckResult
 
 if TYPE_CHECKING:
     from cognee_hooks.host import Host
-
-_STORED = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)
-_BY_RULE = (DropReason.DENIED_PATH, DropReason.TOOL_NOT_ALLOWED, DropReason.OWN_TOOL)
-"""Why something is left out on purpose."""
 
 
 def checks(host: Host) -> list[CheckResult]:
@@ -28,12 +23,11 @@ def _session(host: Host) -> Iterator[CheckResult]:
         return
     yield ok("session", host.session.session_id)
     totals = host.ledger.totals(host.session.session_id)
-    stored = sum(totals.get(act, 0) for act in _STORED)
+    stored = sum(totals.get(act, 0) for act in AT_THE_SERVER)
     found = f"{stored} stored · {host.waiting} waiting"
-    drops = host.drops.as_dict()
-    left_out = sum(drops.get(reason.value, 0) for reason in _BY_RULE)
-    found += f" · {left_out} left out by rule" if left_out else ""
-    lost = sum(drops.values()) - left_out + totals.get(Act.QUARANTINED, 0)
+    drops = host.drops
+    found += f" · {drops.left_out} left out by rule" if drops.left_out else ""
+    lost = drops.lost + totals.get(Act.QUARANTINED, 0)
     if lost:
         see = "`cognee-hooks ledger` says which and why"
         yield warning("entries", f"{found} · {lost} given up", see)
