@@ -32,7 +32,8 @@ T = TypeVar("T")
 
 DEFAULT, CONFIG, PROJECT_FILE = "default", "config.yaml", "project file"
 ENV_FILE, SHELL, ARGUMENT = "env file", "shell env", "argument"
-_MASK = "********"
+MASK = "********"
+"""Stands in place of a value that must not be shown."""
 # The part of an address that may hold a password.
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 _MAX_MESSAGE = 300
@@ -315,6 +316,11 @@ class Settings:
                     yield _unknown(section, key, ARGUMENT, known)
 
 
+def without_passwords(text: str) -> str:
+    """Return a text without the users and passwords of the addresses in it."""
+    return _CREDENTIALS.sub(f"{MASK}@", text)
+
+
 def _unknown(section: str, key: str, source: str, known: Iterable[str]) -> Problem:
     dotted = f"{section}.{key}" if section else key
     limit = " A project file can only narrow." if source == PROJECT_FILE else ""
@@ -335,14 +341,14 @@ def _given(raw: object, source: str, name: str) -> Iterator[tuple[object, str, s
 def _line(text: str) -> str:
     """Put untrusted text on one line of bounded length, without passwords in addresses."""
     clean = "".join(each if each.isprintable() else " " for each in to_text(text[:2000]))
-    short = _CREDENTIALS.sub(f"{_MASK}@", " ".join(clean.split()))
+    short = without_passwords(" ".join(clean.split()))
     return short if len(short) <= _MAX_MESSAGE else f"{short[:_MAX_MESSAGE]}…"
 
 
 def _shown(value: object, *, secret: bool) -> str:
     if secret:
-        return _MASK if value else ""
+        return MASK if value else ""
     if isinstance(value, bool):
         return str(value).lower()
     text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return _CREDENTIALS.sub(f"{_MASK}@", text)
+    return without_passwords(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,17 +9,16 @@ from typing import TYPE_CHECKING
 from cognee_hooks.injection import one_line
 from cognee_hooks.redaction import RedactionPipeline, names_secret
 from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.settings import MASK, without_passwords
 
 if TYPE_CHECKING:
     from cognee_hooks.host import Host
 
-MASK = "********"
 MAX_NAME = 40
 MAX_TEXT = 600
 
 _MIN_SECRET = 6
 """Characters of the shortest value that is masked wherever it stands; shorter ones are words."""
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ class Masker:
         """Return a text, which may have several lines, without secrets."""
         for secret in self._secrets:
             text = text.replace(secret, MASK)
-        return self._rules.explain(_CREDENTIALS.sub(f"{MASK}@", text))[0]
+        return self._rules.explain(without_passwords(text))[0]
 
     def row(self, row: CheckResult) -> CheckResult:
         """Return a row without secrets, each part of it on one line of bounded length."""

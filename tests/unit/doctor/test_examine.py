@@ -12,11 +12,12 @@ import pytest
 from cognee_hooks import hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import configuration, examine, machine, worst
-from cognee_hooks.doctor.rows import MASK, MAX_TEXT
+from cognee_hooks.doctor.rows import MAX_TEXT
 from cognee_hooks.faults import DropReason
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckResult, CheckStatus
 from cognee_hooks.services.crypto import Sealer
+from cognee_hooks.settings import MASK
 from tests.support.fake_server import FakeServer
 from tests.support.plugins import HANG
 from tests.support.servers import Server

@@ -3,8 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.doctor.rows import MASK, MAX_NAME, MAX_TEXT, Masker, secrets_in
+from cognee_hooks.doctor.rows import MAX_NAME, MAX_TEXT, Masker, secrets_in
 from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.settings import MASK
 
 SECRET = "correcthorse" + "batterystaple"
 
