@@ -96,8 +96,8 @@ def warnings(environ: Mapping[str, str], *, argv: list[str] | None = None) -> li
         if word.startswith(tuple(folders)) or any(each in word for each in _THROW_AWAY):
             text = (
                 f"{word} lies in a folder that is cleaned up now and then; when it is gone the "
-                "hooks do nothing. Install cognee-hooks for good, for example with "
-                "`uv tool install cognee-hooks`, and run this command again."
+                "hooks do nothing. Install cognee-hooks where it stays, for example with "
+                "`uv tool install`, and run this command again."
             )
             return [text]
     return []
