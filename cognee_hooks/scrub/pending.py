@@ -24,14 +24,12 @@ class Batch:
         dataset_id: The dataset.
         dataset_name: Its name.
         rebuild: Whether its graph has to be built anew.
-        emptied: Whether the server has surely let go of them.
         sessions: The entries by session id, in the form in which they are stored.
     """
 
     dataset_id: str
     dataset_name: str
     rebuild: bool
-    emptied: bool = False
     sessions: dict[str, list[dict[str, Any]]] = field(default_factory=dict, repr=False)
 
 

@@ -24,3 +24,13 @@ NAMED = (
 )
 ID = "the session's id holds it, and no route deletes the id of a session"
 UNREAD = "it cannot be read ({reason}), so it may hold the value"
+GRAPH = "its graph"
+STOPPED = "an earlier scrub was stopped; what it took out is stored again first"
+STILL = "it is still there; run scrub again"
+NOT_REWRITTEN = "it was not rewritten ({reason}); forget it with `cognee-hooks forget`"
+EMPTIED = (
+    "all its sessions are emptied and stored again without the value, and its graph is built anew "
+    "from its documents, which costs calls of the server's model"
+)
+EMPTIED_ASIDE = "{count} sessions of no dataset are emptied and stored again without it"
+LOST = "; {count} older entries cannot be read and are lost"

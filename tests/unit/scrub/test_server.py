@@ -263,7 +263,7 @@ async def test_what_a_stopped_scrub_kept_is_stored_again_once(server, side, pend
     server.rows = [SessionRow("a", ME, "d1")]
     server.held = {"a": [qa("one")]}
     kept = {"a": [qa("one"), qa("two"), qa("two")]}
-    pending.save(Batch("d1", "mine", rebuild=True, emptied=True, sessions=kept))
+    pending.save(Batch("d1", "mine", rebuild=True, sessions=kept))
 
     (row,) = await side.look(SOON)
     assert "stopped" in row.detail
@@ -271,6 +271,38 @@ async def test_what_a_stopped_scrub_kept_is_stored_again_once(server, side, pend
 
     assert server.held["a"] == kept["a"]
     assert not pending.path.exists()
+
+
+async def test_what_came_in_after_a_kill_does_not_keep_the_rest_from_being_stored(
+    server, side, pending
+):
+    server.rows = [SessionRow("a", ME, "d1")]
+    server.held = {"a": [qa("new"), qa("newer")]}
+    pending.save(Batch("d1", "mine", rebuild=True, sessions={"a": [qa("one"), qa("two")]}))
+    await clean(side)
+    assert server.held["a"] == [qa("new"), qa("newer"), qa("one"), qa("two")]
+
+
+async def test_a_document_that_the_server_does_not_rewrite_is_named_and_the_rest_is_cleaned(
+    server, side, monkeypatch
+):
+    server.files = {
+        "d1": [(Document("f1", "bad"), VALUE.encode()), (Document("f2", "good"), VALUE.encode())]
+    }
+    real = Server.rewrite_document
+
+    async def refusing(self: Server, dataset_id: str, data_id: str, *rest: Any) -> None:
+        if data_id == "f1":
+            raise ServerFailure(FailureKind.REJECTED, f"no: {VALUE}", status=415)
+        await real(self, dataset_id, data_id, *rest)
+
+    monkeypatch.setattr(Server, "rewrite_document", refusing)
+    rows = await clean(side)
+    assert left(rows)["document bad (f1) in mine"].startswith("it was not rewritten")
+    assert not any(VALUE in row.detail for row in rows)
+    assert [row.place for row in rows if row.state is ScrubState.CLEANED] == [
+        "http://server: document good (f2) in mine"
+    ]
 
 
 async def test_what_a_scrub_kept_that_emptied_nothing_is_not_stored_again(server, side, pending):
