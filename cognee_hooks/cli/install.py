@@ -16,6 +16,8 @@ from cognee_hooks.install.plan import Consent, Installer, Place, Plan, Scope, To
 from cognee_hooks.services.process import current_environ
 
 DECLINED = 1
+NAMED = 3
+"""Files that are named one by one once they are written or removed."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +86,10 @@ def run(options: argparse.Namespace) -> int:
     """
     installer = find_installer(options.agent)
     if options.tools is not None and options.agent not in TAKING_TOOLS:
-        raise UsageError(f"--mcp and --no-tools are not for {options.agent}")
+        raise UsageError(
+            f"--mcp and --no-tools are for {' and '.join(sorted(TAKING_TOOLS))}; leave them out "
+            f"for {options.agent}"
+        )
     plan = installer.install(place_of(options))
     if not plan.effective and not plan.consents:
         print_lines("note: ", plan.notes)
@@ -119,10 +124,19 @@ def carried_out(plan: Plan, options: argparse.Namespace) -> bool:
         print("Nothing was changed.")
         return False
     report = engine.apply(plan, datetime.now().astimezone())
-    print_lines("wrote ", [str(each) for each in report.written])
-    print_lines("removed ", [str(each) for each in report.removed])
+    _print_done("wrote", report.written, plan)
+    _print_done("removed", report.removed, plan)
     print_lines("kept a copy of the file as it was: ", [str(each) for each in report.backups])
     return True
+
+
+def _print_done(done: str, paths: Sequence[Path], plan: Plan) -> None:
+    """Name files; of many, those that are wholly ours are only counted, since they stand above."""
+    ours = {each.path for each in plan.effective if each.wholly_ours}
+    named = [each for each in paths if len(paths) <= NAMED or each not in ours]
+    print_lines(f"{done} ", [str(each) for each in named])
+    if counted := len(paths) - len(named):
+        print(f"{done} {counted} files of ours, those above")
 
 
 def find_installer(name: str) -> Installer:

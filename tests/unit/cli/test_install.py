@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -92,6 +93,21 @@ def test_an_agent_is_set_up_and_what_was_done_is_told(settings, capsys):
     assert "next: cognee-hooks doctor --agent claude-code" in out
     assert main(["install", "claude-code"]) == 0
     assert "set up already; nothing was changed" in capsys.readouterr().out
+
+
+def test_of_many_files_of_ours_each_is_named_once_in_what_is_planned_and_counted_when_done(
+    settings, capsys
+):
+    skill = settings.parent / "skills" / "cognee-search" / "SKILL.md"
+    assert main(["install", "claude-code", "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert out.count(str(skill)) == 1
+    assert f"wrote {settings}" in out
+    assert re.search(r"^wrote \d+ files of ours, those above$", out, re.MULTILINE)
+    assert main(["uninstall", "claude-code", "--yes"]) == 0
+    assert re.search(
+        r"^removed \d+ files of ours, those above$", capsys.readouterr().out, re.MULTILINE
+    )
 
 
 def test_removal_leaves_the_file_as_it_was(settings, capsys):
@@ -238,7 +254,7 @@ def test_tools_come_as_skills_or_by_a_server_or_not_at_all(isolated_environment,
 
 def test_other_agents_take_no_tools_this_way(capsys):
     assert main(["install", "pi", "--yes", "--mcp"]) == 2
-    assert "not for pi" in capsys.readouterr().err
+    assert "leave them out for pi" in capsys.readouterr().err
 
 
 # -- agents of third parties -------------------------------------------------------------------
