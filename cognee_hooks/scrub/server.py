@@ -82,7 +82,7 @@ class ServerSide:
         await self._resume(deadline)
         # Recall was asked by the look a moment ago; sessions may have got more entries since.
         found = await self._finder.find(deadline, set())
-        found.graphs = self._looked.graphs
+        found.graphs = self._looked.graphs & found.datasets.keys()
         rows += [*found.left, *(row for row in self._looked.left if texts.GRAPH in row.place)]
         for dataset, document in found.documents:
             rows.append(await self._rewrite(found, dataset, document, deadline))

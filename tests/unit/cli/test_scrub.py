@@ -25,7 +25,9 @@ from cognee_hooks.cli import main
 from cognee_hooks.cli import scrub as module
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.protocol import Opening
+from cognee_hooks.deadline import Deadline
 from cognee_hooks.embedded import EmbeddedServer
+from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.host import Host
 from cognee_hooks.leak import MARKER, Leak
 from cognee_hooks.markers import hookimpl
@@ -314,6 +316,35 @@ class Keeper:
         return None if cleaned else Scrubbed(place=f"vault of {VALUE}", state=state, count=2)
 
 
+def test_nothing_is_changed_while_a_daemon_does_not_end(monkeypatch, scrub):
+    path = written(Paths.of(os.environ, "pi").state_dir / "x.json", json.dumps(VALUE))
+    monkeypatch.setattr(module.control, "stop", lambda *_: False)
+    told = scrub("--local-only", "--yes")
+    assert told.code == 1
+    assert "nothing was changed" in told.err
+    assert json.loads(path.read_text()) == VALUE
+
+
+def test_nothing_is_changed_while_daemons_start_again_and_again(monkeypatch, scrub):
+    folder = Paths.of(os.environ, "daemon").daemon_dir
+    path = written(Paths.of(os.environ, "pi").state_dir / "x.json", json.dumps(VALUE))
+    monkeypatch.setattr(module.control, "stop", lambda *_: True)
+    monkeypatch.setattr(module, "LOCK_SECONDS", 0.05)
+    with KernelLock(folder / "lock").holding(Deadline.after(1)):
+        told = scrub("--local-only", "--yes")
+    assert told.code == 1
+    assert "again and again" in told.err
+    assert json.loads(path.read_text()) == VALUE
+
+
+def test_entries_that_a_blocked_plugin_has_sealed_are_named(scrub):
+    plant(Paths.of(os.environ, "pi"), 1)
+    told = scrub("--local-only", "--yes", "--json", "-p", "no:bridge")
+    assert "with -p bridge" in told.out
+    assert told.code == 1
+    assert "with -p bridge" not in scrub("--local-only", "--yes", "--json").out
+
+
 def test_a_plugin_cleans_its_own_state_and_what_it_says_is_shown_without_the_value(
     monkeypatch, scrub
 ):
@@ -377,6 +408,49 @@ def test_a_server_that_is_away_is_said_and_files_are_cleaned_all_the_same(
     assert told.code == 1
     assert "cannot be asked" in told.out
     assert holding(isolated_environment) == {}
+
+
+def test_a_server_that_fails_in_the_middle_is_said_and_files_are_cleaned_all_the_same(
+    server, scrub, monkeypatch
+):
+    path = written(Paths.of(os.environ, "pi").state_dir / "x.json", json.dumps(VALUE))
+
+    async def failing(*_: object) -> None:
+        raise ServerFailure(FailureKind.SERVER_ERROR, "its disk is full", status=500)
+
+    monkeypatch.setattr(UpkeepRoutes, "drop_memory", failing)
+    told = scrub("--yes")
+
+    assert told.code == 1
+    assert "its disk is full" in told.out
+    assert "run scrub again" in told.out
+    assert json.loads(path.read_text()) == MARKER
+
+
+@pytest.mark.parametrize("typed", ["right", "wrong"])
+def test_at_a_terminal_a_dataset_is_deleted_only_when_its_id_is_typed_again(
+    server, monkeypatch, capsys, typed: str
+):
+    made = server.post("/api/v1/datasets", json={"name": f"for {VALUE}"}).json()["id"]
+    terminal = io.StringIO(f"{made if typed == 'right' else 'yes'}\n")
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdin", terminal)
+    monkeypatch.setattr(module, "can_ask", lambda: True)
+    monkeypatch.setattr(module.getpass, "getpass", lambda _: VALUE)
+
+    code = main(["scrub", "--forget-dataset", made])
+
+    kept = [row["id"] for row in server.get("/api/v1/datasets").json()]
+    assert (code, made in kept) == ((0, False) if typed == "right" else (1, True))
+    assert CORE.decode() not in capsys.readouterr().out
+
+
+def test_a_dataset_of_another_name_is_not_deleted(server, scrub):
+    kept = [row["id"] for row in server.get("/api/v1/datasets").json()]
+    told = scrub("--yes", "--forget-dataset", kept[0])
+    assert told.code == 1
+    assert "does not hold the value" in told.err
+    assert [row["id"] for row in server.get("/api/v1/datasets").json()] == kept
 
 
 @pytest.mark.parametrize("after", range(6))
