@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cognee_hooks.services.names import canonical_uuid
+
 _Object = Mapping[str, Any]
 _MOST_ITEMS = 500  # of a recall; nobody asks for more than a hundred
 _LARGEST = 1e300
@@ -28,6 +30,11 @@ class DatasetRef:
 
     name: str = ""
     id: str = ""
+
+    @property
+    def uuid(self) -> str:
+        """Its UUID as the server writes it, also where it stands as the name; "" without one."""
+        return canonical_uuid(self.id) or canonical_uuid(self.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,9 +160,8 @@ class ServerApi(ABC):
         # Otherwise the server's own model answers the query, and that is written into a session.
         put(body, "only_context", "onlyContext", True)
         put(body, "search_type", "searchType", search_type)
-        identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
-        if identifier:
-            put(body, "dataset_ids", "datasetIds", [identifier])
+        if dataset.uuid:
+            put(body, "dataset_ids", "datasetIds", [dataset.uuid])
         else:
             body["datasets"] = [safe_dataset_name(dataset.name)]
         if session_id:
@@ -250,9 +249,8 @@ class ServerApi(ABC):
         put(body, "session_ids", "sessionIds", [safe_session_id(each) for each in session_ids])
         put(body, "run_in_background", "runInBackground", background)
         dataset = await self._addressed(dataset, deadline, write=True)
-        identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
-        if identifier:
-            put(body, "dataset_id", "datasetId", identifier)
+        if dataset.uuid:
+            put(body, "dataset_id", "datasetId", dataset.uuid)
         else:
             put(body, "dataset_name", "datasetName", safe_dataset_name(dataset.name))
         call = Call(
@@ -370,10 +368,9 @@ class ServerApi(ABC):
         raise failure_of(answer.status, answer.document, headers=answer.headers)
 
     def _entry_address(self, dataset: DatasetRef) -> dict[str, str]:
-        identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
         named = dataset.name and not canonical_uuid(dataset.name)
-        if identifier and (not named or self._version >= _FIRST_VERSION_WITH_IDS):
-            return {"dataset_id": identifier}
+        if dataset.uuid and (not named or self._version >= _FIRST_VERSION_WITH_IDS):
+            return {"dataset_id": dataset.uuid}
         return {"dataset_name": safe_dataset_name(dataset.name)}
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, text_of
 from cognee_hooks.services.asking import Address, Ask, expect, revealed
-from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
+from cognee_hooks.services.names import safe_dataset_name
 from cognee_hooks.services.outcome import error_text, one_line
 from cognee_hooks.services.pipelines import PipelineState
 from cognee_hooks.services.wire import SMALL_BODY, Call, Part
@@ -73,10 +73,9 @@ class CodeRoutes:
             TypeError: The name did not go through redaction.
         """
         led = await self._address(DatasetRef(dataset), deadline, write=True)
-        identifier = canonical_uuid(led.id) or canonical_uuid(led.name)
         name = safe_dataset_name(dataset)
         fields = {
-            **({"datasetId": identifier} if identifier else {"datasetName": name}),
+            **({"datasetId": led.uuid} if led.uuid else {"datasetName": name}),
             "content_type": "code",
             "raw_data": revealed(repository),
             "run_in_background": "true",

@@ -138,9 +138,8 @@ class DocumentRoutes:
         """
         fields = {"node_set": node_set, "run_in_background": "true" if background else "false"}
         dataset = await self._address(dataset, deadline, write=True)
-        identifier = canonical_uuid(dataset.id) or canonical_uuid(dataset.name)
-        if identifier:
-            fields["datasetId"] = identifier
+        if dataset.uuid:
+            fields["datasetId"] = dataset.uuid
         else:
             fields["datasetName"] = safe_dataset_name(dataset.name)
         parts = [Part.of(each, value) for each, value in fields.items() if value]
