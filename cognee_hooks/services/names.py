@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+from cognee_hooks.values import to_uuid
+
 DEFAULT_DATASET = "agent_sessions"
 """Dataset of every agent that chose none; shared with the other cognee plugins."""
 
@@ -25,8 +27,6 @@ RESERVED_SESSION_IDS = frozenset(
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 _UNFIT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f"%\\/]')
 _ORDINAL = re.compile(r"(.*)__([0-9]+)", re.DOTALL)
-_HYPHENATED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_BARE = re.compile(r"[0-9a-f]{32}")
 
 
 def safe_dataset_name(name: str) -> str:
@@ -75,13 +75,7 @@ def canonical_uuid(value: str) -> str:
     Exactly two spellings count, 8-4-4-4-12 and 32 hexadecimal digits: `uuid.UUID` also takes
     braces, prefixes and stray hyphens, which the server refuses.
     """
-    lowered = value.lower()
-    if _HYPHENATED.fullmatch(lowered):
-        return lowered
-    if _BARE.fullmatch(lowered):
-        parts = (lowered[:8], lowered[8:12], lowered[12:16], lowered[16:20], lowered[20:])
-        return "-".join(parts)
-    return ""
+    return to_uuid(value)
 
 
 def session_file_stem(session_id: str) -> str:
