@@ -15,7 +15,7 @@ from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, text_of
 from cognee_hooks.services.asking import Address, Ask, expect, revealed
 from cognee_hooks.services.names import safe_dataset_name
-from cognee_hooks.services.outcome import error_text, one_line
+from cognee_hooks.services.outcome import error_text, excerpt
 from cognee_hooks.services.pipelines import PipelineState
 from cognee_hooks.services.wire import SMALL_BODY, Call, Part
 
@@ -105,7 +105,7 @@ def read_submission(document: object) -> Submission | None:
     if error or PipelineState.of(status) is PipelineState.ERRORED:
         raise ServerFailure(FailureKind.SERVER_ERROR, error or f"the server says {status[:40]!r}")
     return Submission(
-        one_line(status, 40),
+        excerpt(status, 40),
         text_of(document, "dataset_id"),
         text_of(document, "pipeline_run_id"),
     )

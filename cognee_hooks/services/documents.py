@@ -19,7 +19,7 @@ from cognee_hooks.services.answers import DatasetRef, text_of
 from cognee_hooks.services.asking import Address, Ask, expect, put, required_uuid, revealed
 from cognee_hooks.services.improve import moment
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_file_name
-from cognee_hooks.services.outcome import one_line, stranger
+from cognee_hooks.services.outcome import excerpt, stranger
 from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Call, Part
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def read_remembered(document: object) -> Remembered | None:
         return None
     error = document.get("error")
     if (isinstance(error, str) and error) or text_of(document, "status") == "errored":
-        raise ServerFailure(FailureKind.SERVER_ERROR, f"server error: {one_line(str(error))}")
+        raise ServerFailure(FailureKind.SERVER_ERROR, f"server error: {excerpt(str(error))}")
     dataset_id = text_of(document, "dataset_id") or text_of(document, "datasetId")
     return Remembered(text_of(document, "status"), canonical_uuid(dataset_id))
 
@@ -284,11 +284,11 @@ def read_updated(document: object) -> Updated | None:
     """
     if not isinstance(document, Mapping) or not isinstance(document.get("status"), str):
         return None
-    status = one_line(document["status"], _MAX_STATUS)
+    status = excerpt(document["status"], _MAX_STATUS)
     if status == "failed":
         error = document.get("error")
         text = text_of(error, "message") if isinstance(error, Mapping) else str(error or "")
-        raise ServerFailure(FailureKind.SERVER_ERROR, one_line(text))
+        raise ServerFailure(FailureKind.SERVER_ERROR, excerpt(text))
     fallback = document.get("fallback")
     return Updated(
         status=status,
@@ -296,7 +296,7 @@ def read_updated(document: object) -> Updated | None:
         deleted=_count(document.get("deleted_chunks")),
         kept=_count(document.get("kept_chunks")),
         reused=_count(document.get("reused_chunks")),
-        fallback=one_line(text_of(fallback, "reason"), _MAX_STATUS)
+        fallback=excerpt(text_of(fallback, "reason"), _MAX_STATUS)
         if isinstance(fallback, Mapping)
         else "",
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import objects_in, text_of
-from cognee_hooks.services.outcome import Body, one_line
+from cognee_hooks.services.outcome import Body, excerpt
 
 _Object = Mapping[str, Any]
 
@@ -128,7 +128,7 @@ def read_improve(document: object) -> ImproveResult | None:
         state, reason = _by_status(status), text_of(document, "error")
     return ImproveResult(
         state=state,
-        reason=one_line(reason, _REASON_LIMIT),
+        reason=excerpt(reason, _REASON_LIMIT),
         dataset_id=text_of(document, "dataset_id"),
         rerun_requested=state is ImproveState.BUSY and document.get("rerun_requested") is True,
     )
@@ -213,7 +213,7 @@ def _runs(rows: Iterable[_Object]) -> Iterator[ImproveRun]:
                 session_id=text_of(row, "session_id"),
                 outcome=RunOutcome(outcome),
                 started_at=moment(text_of(row, "started_at")),
-                error=one_line(text_of(row, "error_class"), 80),
+                error=excerpt(text_of(row, "error_class"), 80),
             )
 
 

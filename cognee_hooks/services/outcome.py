@@ -82,7 +82,7 @@ class ErrorText:
     text: str
 
 
-def one_line(text: str, limit: int = DETAIL_LIMIT) -> str:
+def excerpt(text: str, limit: int = DETAIL_LIMIT) -> str:
     """Return text as one line that is safe to show: no terminal escapes, no control characters.
 
     Args:
@@ -106,7 +106,7 @@ def error_text(document: object, *, hide: str = "") -> ErrorText:
         return ErrorText("", "")
     detail = document.get("detail")
     if isinstance(detail, list):
-        return ErrorText("RequestValidationError", one_line(_problems(detail)))
+        return ErrorText("RequestValidationError", excerpt(_problems(detail)))
     raw = detail if isinstance(detail, str) else _own_text(document.get("error"))
     named = _NAME.search(raw)
     text = raw[: named.start()] if named else raw
@@ -115,9 +115,9 @@ def error_text(document: object, *, hide: str = "") -> ErrorText:
         text = f"{text} {remedy}"
     if hide:
         # Twice: before the cut, which could leave a part of it, and as a terminal would show it.
-        text = one_line(text.replace(hide, "[key]"), _SCAN_LIMIT).replace(hide, "[key]")
+        text = excerpt(text.replace(hide, "[key]"), _SCAN_LIMIT).replace(hide, "[key]")
     name = named[1] if named and named[1] != hide else ""
-    return ErrorText(name, one_line(text))
+    return ErrorText(name, excerpt(text))
 
 
 def _own_text(error: object) -> str:
@@ -209,7 +209,7 @@ def _explanation(
 def _origin(location: str) -> str:
     """Return scheme and host of a URL, without what may be secret in it."""
     match = re.match(r"(https?://)(?:[^/@?#]*@)?([^/@?#]+)", location, re.IGNORECASE)
-    return one_line(f"{match[1]}{match[2]}", 100) if match else ""
+    return excerpt(f"{match[1]}{match[2]}", 100) if match else ""
 
 
 def stranger(what: str) -> ServerFailure:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.outcome import Body, error_text, failure_of, one_line, stranger
+from cognee_hooks.services.outcome import Body, error_text, excerpt, failure_of, stranger
 
 K = FailureKind
 
@@ -129,11 +129,11 @@ def test_a_key_that_the_server_repeats_is_hidden_also_where_the_text_is_cut():
     ],
 )
 def test_a_line_is_safe_for_a_terminal(raw, shown):
-    assert one_line(raw) == shown
+    assert excerpt(raw) == shown
 
 
 def test_a_long_line_is_cut_visibly():
-    assert one_line("x" * 1_000_000) == "x" * 299 + "…"
+    assert excerpt("x" * 1_000_000) == "x" * 299 + "…"
 
 
 @pytest.mark.parametrize(
