@@ -176,7 +176,8 @@ def _print(report: dict[str, Any]) -> None:
     show("4. The server is back; the model is given", report["recovery"]["model_was_given"])
     show(f"5. Stored in this session ({len(report['stored'])} entries)", _stored_text(report))
     verdict = "nothing lost, no secret stored" if report["ok"] else "SOMETHING WENT WRONG"
-    console.print(f"{verdict}, {report['seconds']} s in all.")
+    console.print(f"Verdict: {verdict}; {report['seconds']} s in all.")
+    console.print("next: cognee-hooks install AGENT, such as claude-code; --dry-run only looks")
 
 
 def _stored_text(report: dict[str, Any]) -> str:

@@ -72,9 +72,9 @@ async def test_rights_are_given_as_the_owner_although_the_agent_has_an_account(p
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("grant notes", "Usage: access"),
-        ("give notes " + SOMEBODY, "Usage: access"),
-        (f"grant notes {SOMEBODY} --everything", "Usage: access"),
+        ("grant notes", "Usage: cognee-access"),
+        ("give notes " + SOMEBODY, "Usage: cognee-access"),
+        (f"grant notes {SOMEBODY} --everything", "Usage: cognee-access"),
         ("grant notes me", "'me' is no id of an account"),
         (f"grant nots {SOMEBODY} --yes", "There is no dataset 'nots'; nothing has changed."),
         (f"grant twice {SOMEBODY} --yes", "is the name of several datasets; say which"),

@@ -384,3 +384,4 @@ async def test_the_demo_speaks_to_people():
     done = await command("demo")
     assert done.code == 0
     assert "nothing lost, no secret stored" in done.out
+    assert "next: cognee-hooks install" in done.out
