@@ -106,7 +106,9 @@ async def _called(
         async with asyncio.timeout(allowed):
             done = await attempt_await(_begun(work))
     except TimeoutError as error:
-        raise CallFailed(f"{name} took more than {allowed:g} s and was given up.") from error
+        # What is left of a deadline is never a round number.
+        spent = f"{round(allowed, 1):g} s"
+        raise CallFailed(f"{name} took more than {spent} and was given up.") from error
     if isinstance(done.error, UsageError):
         raise CallFailed(await _shown(host, str(done.error)))
     if not isinstance(done.result, str):

@@ -19,8 +19,8 @@ from cognee_hooks.services.names import canonical_uuid
 from cognee_hooks.services.rights import Rights
 
 USAGE = (
-    "Usage: cognee-access [grant|revoke <dataset> <account id> [--read|--write] [--yes]]. Without a "
-    "word it lists what this session may do. An account's id is in its `GET /api/v1/users/me`."
+    "Usage: cognee-access [grant|revoke <dataset> <account id> [--read|--write] [--yes]]. Without "
+    "a word it lists what this session may do. An account's id is in its `GET /api/v1/users/me`."
 )
 MOST_ROWS = 50
 _SECONDS = 10.0

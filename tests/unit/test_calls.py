@@ -65,6 +65,16 @@ async def test_a_plugin_that_is_no_coroutine_function_breaks_like_one(isolated_e
         await run_command(host, "x", "", soon())
 
 
+async def test_how_long_a_call_took_is_told_in_tenths_of_a_second(isolated_environment):
+    async def run(_: Any) -> str:
+        await asyncio.sleep(PATIENCE)
+        return ""
+
+    host = host_with(isolated_environment, run)
+    with pytest.raises(CallFailed, match=r"^cognee_x took more than 0\.[23] s and was given up\.$"):
+        await use_tool(host, "cognee_x", {}, Deadline.after(0.3))
+
+
 async def test_what_is_no_text_is_no_answer(isolated_environment):
     async def run(_: Any) -> Any:
         return 5
