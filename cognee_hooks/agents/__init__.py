@@ -18,6 +18,8 @@ from cognee_hooks.guard import attempt
 from cognee_hooks.results import Agent
 from cognee_hooks.services.names import safe_session_id
 
+_FEW_CONTEXT_BYTES = 9_500
+
 BUILT_IN: Mapping[str, Agent] = MappingProxyType(
     {
         agent.name: agent
@@ -34,6 +36,8 @@ BUILT_IN: Mapping[str, Agent] = MappingProxyType(
     }
 )
 """The agents that come with the package, by name."""
+DEFAULT_AGENT = ClaudeCode.name
+"""The agent that is meant where nobody says which."""
 
 VERIFIED: Mapping[str, str] = MappingProxyType(
     {
@@ -52,6 +56,12 @@ VERIFIED: Mapping[str, str] = MappingProxyType(
 ``driven live``: tests run the agent itself. ``replayed from captures``: tests replay what the agent
 sent. ``by contract only``: tests replay what the agent's documentation says that it sends.
 """
+
+
+def max_context_bytes_of(name: str) -> int:
+    """Return how many UTF-8 bytes of context an agent takes whole; few for one that is not ours."""
+    known = BUILT_IN.get(name)
+    return known.max_context_bytes if known else _FEW_CONTEXT_BYTES
 
 
 def session_id_of(agent: Agent, payload: Mapping[str, Any]) -> str:

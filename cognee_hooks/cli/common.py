@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.agents import BUILT_IN, DEFAULT_AGENT, max_context_bytes_of
 from cognee_hooks.cli.layout import as_records, column_widths, room
 from cognee_hooks.errors import UsageError
 from cognee_hooks.host import Host
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cognee_hooks.results import Agent
     from cognee_hooks.services.client import CogneeClient
 
-DEFAULT_AGENT = "claude-code"
 _DIGITS = 9
 
 
@@ -78,7 +77,6 @@ def make_host(
         cwd: Replaces the working directory.
         client: Replaces the server client.
     """
-    known = BUILT_IN.get(agent)
     return Host(
         agent,
         environ=current_environ() if environ is None else environ,
@@ -86,7 +84,7 @@ def make_host(
         cwd=str(Path.cwd()) if cwd is None else cwd,
         arguments={"plugins": list(plugins)} if plugins else None,
         client=client,
-        max_context_bytes=known.max_context_bytes if known else 9_500,
+        max_context_bytes=max_context_bytes_of(agent),
     )
 
 

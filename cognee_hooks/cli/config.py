@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
+from cognee_hooks.agents import DEFAULT_AGENT
 from cognee_hooks.cli import env_template
 from cognee_hooks.cli.common import (
-    DEFAULT_AGENT,
     add_host_options,
     add_json_option,
     make_host,

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from cognee_hooks.cli.common import DEFAULT_AGENT, make_host
+from cognee_hooks.agents import DEFAULT_AGENT
+from cognee_hooks.cli.common import make_host
 from cognee_hooks.errors import UsageError
 from cognee_hooks.injection import clean
 from cognee_hooks.install import INSTALLERS, TAKING_TOOLS, engine

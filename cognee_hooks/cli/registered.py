@@ -173,7 +173,8 @@ def _wrapped(text: str, indent: str) -> str:
 
 def table() -> list[tuple[str, str]]:
     """Return the commands of the plugins that are in force, with their help."""
-    from cognee_hooks.cli.common import DEFAULT_AGENT, make_host
+    from cognee_hooks.agents import DEFAULT_AGENT
+    from cognee_hooks.cli.common import make_host
 
     commands = make_host(DEFAULT_AGENT, []).registered.commands
     return [(one_line(each.name), one_line(each.help)) for each in commands.values()]

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 
+from cognee_hooks.agents import DEFAULT_AGENT
 from cognee_hooks.cli.common import (
-    DEFAULT_AGENT,
     add_host_options,
     add_json_option,
     make_host,

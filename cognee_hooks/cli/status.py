@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cognee_hooks.agents import DEFAULT_AGENT
 from cognee_hooks.cli.common import (
-    DEFAULT_AGENT,
     add_json_option,
     make_host,
     print_json,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from cognee_hooks.agents import BUILT_IN
+from cognee_hooks.agents import BUILT_IN, DEFAULT_AGENT, max_context_bytes_of
 from cognee_hooks.caller import Caller, called_by
 from cognee_hooks.calls import run_command, tools_of, use_tool
 from cognee_hooks.core_commands import commands_of
@@ -18,8 +18,6 @@ from cognee_hooks.injection import clean
 from cognee_hooks.reach.session import About, Answer, Call, Offer
 from cognee_hooks.results import Failure
 
-DEFAULT_AGENT = "claude-code"
-MAX_CONTEXT_BYTES = 9_500
 CLOSE_SECONDS = 2.0
 PROBE_SECONDS = 3.0
 """How long a call waits to learn how the server is."""
@@ -82,7 +80,6 @@ async def make_own(
         CallFailed: No host can be made.
     """
     name, session_id = whose(environ, agent)
-    known = BUILT_IN.get(name)
     try:
         async with asyncio.timeout(deadline.remaining()):
             done = await attempt_apart(
@@ -93,7 +90,7 @@ async def make_own(
                     session_id=session_id,
                     cwd=cwd,
                     arguments={"plugins": list(plugins)} if plugins else None,
-                    max_context_bytes=known.max_context_bytes if known else MAX_CONTEXT_BYTES,
+                    max_context_bytes=max_context_bytes_of(name),
                 ),
             )
     except TimeoutError as error:
