@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import stat
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,6 +17,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
 from cognee_hooks.injection import clean
 from cognee_hooks.services.filelock import KernelLock
+from cognee_hooks.services.logfile import read_end
 from cognee_hooks.services.process import end
 
 if TYPE_CHECKING:
@@ -200,26 +199,8 @@ def _released(lock: KernelLock) -> Iterator[None]:
 
 def _tail(path: Path, count: int) -> list[str]:
     older = path.with_name(f"{path.name}.1")
-    data = b"".join(_end_of(each) for each in (older, path))
+    data = b"".join(read_end(each, _MAX_LOG) for each in (older, path))
     return list(deque(data.decode("utf-8", "replace").splitlines(), maxlen=count))
-
-
-def _end_of(path: Path) -> bytes:
-    """Return the end of a log, which may be long; nothing where none can be read."""
-    try:
-        # Without O_NONBLOCK a named pipe in the place of the file would hold us for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            return b""
-        return os.pread(descriptor, _MAX_LOG, max(0, facts.st_size - _MAX_LOG))
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
 
 
 def _told(line: str) -> str:

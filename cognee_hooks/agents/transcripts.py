@@ -6,10 +6,10 @@ A transcript may be missing, torn in its last line, huge, or no file at all.
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from cognee_hooks.services.logfile import read_end
 
 TAIL_BYTES = 256 * 1024
 """How much is read; what an agent wrote last stands there unless it is very long."""
@@ -29,7 +29,7 @@ def last_records(
         limit: Bytes that are read from the end.
         mentioning: Only lines that contain one of these are parsed.
     """
-    data = _tail(path, limit) if path.startswith("/") and "\0" not in path else b""
+    data = read_end(path, limit, follow=True) if path.startswith("/") and "\0" not in path else b""
     for line in reversed(data.split(b"\n")):
         if not any(word in line for word in mentioning):
             continue
@@ -39,20 +39,3 @@ def last_records(
             continue  # torn, or cut where the tail begins
         if isinstance(record, Mapping):
             yield record
-
-
-def _tail(path: str, limit: int) -> bytes:
-    try:
-        # Opening a named pipe would wait for somebody to write into it.
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, UnicodeEncodeError):
-        return b""
-    try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
-            return b""
-        return os.pread(file, limit, max(0, status.st_size - limit))
-    except OSError:
-        return b""
-    finally:
-        os.close(file)

@@ -115,3 +115,28 @@ class LogHandler(logging.Handler):
 
     def _write(self, record: logging.LogRecord) -> None:
         self._file.append(f"{self.format(record)}\n".encode(errors="backslashreplace"))
+
+
+def read_end(path: Path | str, limit: int, *, follow: bool = False) -> bytes:
+    """Return the end of a file that may be long; nothing where none can be read.
+
+    Args:
+        path: The file.
+        limit: Bytes at most.
+        follow: Whether a symbolic link in its place is followed.
+    """
+    # Without O_NONBLOCK a named pipe in the place of the file would hold us for ever.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except (OSError, ValueError):
+        return b""
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            return b""
+        return os.pread(descriptor, limit, max(0, facts.st_size - limit))
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

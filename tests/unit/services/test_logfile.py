@@ -13,7 +13,7 @@ import pytest
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services import logfile
 from cognee_hooks.services.filelock import KernelLock
-from cognee_hooks.services.logfile import LogFile, LogHandler
+from cognee_hooks.services.logfile import LogFile, LogHandler, read_end
 
 LINE = b"x" * 99 + b"\n"
 
@@ -165,3 +165,13 @@ def test_a_record_that_cannot_be_written_costs_nothing_but_itself(path):
     path.rmdir()
     handler.handle(record("next"))
     assert path.read_text().endswith("next\n")
+
+
+def test_the_end_of_a_file_is_read_and_a_link_only_where_that_is_wanted(tmp_path):
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(b"0123456789")
+    link.symlink_to(file)
+    assert read_end(file, 4) == b"6789"
+    assert read_end(file, 40) == b"0123456789"
+    assert (read_end(link, 4), read_end(link, 4, follow=True)) == (b"", b"6789")
+    assert read_end(tmp_path, 4) == read_end(tmp_path / "none", 4) == b""
