@@ -31,6 +31,7 @@ from cognee_hooks.events import (
     UserPromptSubmit,
 )
 from cognee_hooks.host import Host
+from cognee_hooks.leak import Leak
 from cognee_hooks.registry import PluginState, declared_policies
 from cognee_hooks.results import (
     Act,
@@ -113,6 +114,10 @@ async def play(host: Host, client: ScriptedClient) -> dict[str, Any]:
     key = await host.credentials.key(Deadline.after(BUDGET))
     seen["key"] = key.value if key else ""
     await host.dispatcher.call("cognee_status_rows", deadline=Deadline.after(BUDGET))
+    leak = Leak("found-nowhere")
+    await host.dispatcher.call(
+        "cognee_scrub", leak=leak, dry_run=True, deadline=Deadline.after(BUDGET)
+    )
     rows = await examine(host, Deadline.after(BUDGET))
     seen["checks"] = [row.name for row in rows if row.name in {"recall", "capture", "redaction"}]
     await host.session_end(SessionEnd(**SESSION), Deadline.after(BUDGET * 4))
