@@ -170,7 +170,7 @@ class CodeLanePlugin:
             skipped = (
                 f"; this one not, since {self._keeper.skipped}" if self._keeper.skipped else ""
             )
-            return _row(f"on; {known}{skipped}", remedy="run the index command to index one")
+            return _row(f"on; {known}{skipped}", remedy="index one: `cognee-hooks index`")
         return self._row_of(record, known)
 
     # -- inside ----------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class CodeLanePlugin:
                 name="code graph",
                 status=CheckStatus.WARNING,
                 detail=f"{where}; failed {record.error_count} times: {record.last_error}",
-                remedy="run the index command with --wait 60 and look at the server's log",
+                remedy="run `cognee-hooks index --wait 60` and look at the server's log",
             )
         return CheckResult(
             name="code graph",

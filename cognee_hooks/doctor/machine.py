@@ -63,7 +63,7 @@ def _permissions(paths: Paths) -> list[CheckResult]:
     known = [path for path in _private(paths) if os.path.lexists(path)]
     loose = [(path, mode) for path in known if (mode := _loose(path)) is not None]
     if not loose:
-        text = f"{len(known)} private files and folders are yours alone"
+        text = f"private files and folders are yours alone ({len(known)} looked at)"
         return [ok("permissions", text)] if known else []
     return [
         warning(
