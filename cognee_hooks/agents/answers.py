@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cognee_hooks.redaction import sanitise
+
 
 def document(answer: Mapping[str, Any]) -> str:
     """Return an object as JSON on one line, in ASCII.
@@ -34,7 +36,7 @@ def hook_answer(event: str, context: str, notice: str) -> dict[str, Any]:
 
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return sanitise(value)
     if isinstance(value, Mapping):
         return {name: _whole(inner) for name, inner in value.items()}
     return value

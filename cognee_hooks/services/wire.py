@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.redaction import sanitise
 from cognee_hooks.services.outcome import Body, stranger
 
 BODY_LIMIT = 8_000_000
@@ -241,7 +242,7 @@ def clean(value: object) -> object:
         RecursionError: It is nested too deeply.
     """
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return sanitise(value)
     if isinstance(value, list):
         return [clean(each) for each in value]
     if isinstance(value, dict):
