@@ -9,17 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
 from cognee_hooks.cli.since import since
 from cognee_hooks.cli.state import KnownSession, known_sessions
-from cognee_hooks.cli.usage import Usage, day_of, entries, grouped, is_narrow
-from cognee_hooks.injection import one_line
+from cognee_hooks.cli.usage import Usage, day_of, entries, grouped
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import Row
 from cognee_hooks.services.process import current_environ
 
 DEFAULT_SINCE = "30d"
 """As long as the ledger of a session that nobody goes on with is kept."""
-
-WIDTH = 100
-"""Columns that the table needs."""
 
 _GROUPS: Mapping[str, Callable[[KnownSession, Row], str]] = {
     "day": lambda _, row: day_of(row),
@@ -72,11 +68,8 @@ def run(options: argparse.Namespace) -> int:
         print("Nothing is recorded for that time.")
     else:
         rows_shown = [*((name, groups[name]) for name in sorted(groups)), ("all", total)]
-        if is_narrow(WIDTH):
-            print("\n".join(f"{one_line(name)}: {usage.told()}" for name, usage in rows_shown))
-        else:
-            table = [(name, *_cells(usage)) for name, usage in rows_shown]
-            print_table((options.by, *_HEADINGS), table)
+        table = [(name, *_cells(usage)) for name, usage in rows_shown]
+        print_table((options.by, *_HEADINGS), table)
     return 0
 
 

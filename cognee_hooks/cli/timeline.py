@@ -7,12 +7,9 @@ from collections.abc import Iterable
 
 from cognee_hooks.cli.common import print_table
 from cognee_hooks.cli.state import KnownSession
-from cognee_hooks.cli.usage import Stretch, is_narrow, stretches
+from cognee_hooks.cli.usage import Stretch, stretches
 from cognee_hooks.cli.words import local, span
 from cognee_hooks.results import Act
-
-WIDTH = 130
-"""Columns that the table needs."""
 
 _COUNTS = ("captured", "recalls", "hits", "~tokens", "synced")
 
@@ -30,18 +27,10 @@ def show(sessions: Iterable[KnownSession], count: int, *, as_json: bool) -> None
     if as_json:
         for each in latest:
             print(json.dumps(_document(each)))
-    elif latest and is_narrow(WIDTH):
-        print("\n".join(map(_line, latest)))
     elif latest:
         print_table(("from", "for", "session", "dataset", *_COUNTS), map(_cells, latest))
     elif count:
         print("Nothing is recorded yet.")
-
-
-def _line(stretch: Stretch) -> str:
-    usage = stretch.usage
-    began, took = local(usage.first), span(usage.last - usage.first)
-    return f"{began}, {took}, {stretch.session.session_id or '?'}: {usage.told()}"
 
 
 def _document(stretch: Stretch) -> dict[str, object]:

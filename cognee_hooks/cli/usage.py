@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from cognee_hooks.cli.state import KnownSession
-from cognee_hooks.cli.words import counted
 from cognee_hooks.faults import ON_PURPOSE
 from cognee_hooks.injection import one_line
 from cognee_hooks.results import AT_THE_SERVER, Act
@@ -102,18 +99,6 @@ class Usage:
         found = [(what, count) for (done, what), count in self.kinds.items() if done is act]
         return sorted(found, key=lambda each: (-each[1], each[0]))
 
-    def told(self) -> str:
-        """Return the most of it in a sentence, for terminals that have no room for a table."""
-        counts = self.counts
-        parts = [counted(counts[Act.CAPTURED], "entry", "entries") + " captured"]
-        parts += [f"{counts[Act.REDACTED]} redacted"] if counts[Act.REDACTED] else []
-        parts += [f"{self.sent} sent"] if self.sent else []
-        parts += [f"{self.lost} lost"] if self.lost else []
-        if counts[Act.RECALLED]:
-            parts.append(f"{self.hits} of {counts[Act.RECALLED]} recalls with hits")
-        parts += [f"about {self.tokens:,} tokens injected"] if self.tokens else []
-        return ", ".join(parts)
-
     def as_json(self) -> dict[str, Any]:
         """Return everything for programs."""
         return {
@@ -201,11 +186,6 @@ def day_of(row: Row) -> str:
         return datetime.fromtimestamp(row.time).astimezone().date().isoformat()
     except (OverflowError, ValueError, OSError):
         return "?"
-
-
-def is_narrow(width: int) -> bool:
-    """Tell whether standard output is a terminal that has less than so many columns."""
-    return sys.stdout.isatty() and shutil.get_terminal_size().columns < width
 
 
 def tokens_of(size: int) -> int:

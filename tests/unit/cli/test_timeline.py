@@ -61,12 +61,16 @@ def test_people_get_a_table(capsys, record):
     assert "2,000" in capsys.readouterr().out
 
 
-def test_a_terminal_that_has_no_room_for_the_table_gets_sentences(capsys, record, monkeypatch):
-    monkeypatch.setattr("cognee_hooks.cli.timeline.is_narrow", lambda width: True)
+def test_a_terminal_that_has_no_room_for_the_table_is_told_stretch_by_stretch(
+    capsys, record, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "60")
     record("claude_1", Act.CAPTURED, "qa", at=BEGAN)
     record("claude_1", Act.CAPTURED, "qa", at=BEGAN + 70)
     assert main(["ledger", "--timeline"]) == 0
-    assert capsys.readouterr().out.endswith(", 1 min, claude_1: 2 entries captured\n")
+    told = " ".join(capsys.readouterr().out.split())
+    assert "for: 1 min · session: claude_1" in told
+    assert "captured: 2" in told
 
 
 def test_a_timeline_cannot_be_followed(capsys):
