@@ -47,6 +47,7 @@ def column_widths(headings: Row, rows: Sequence[Row], columns: int) -> list[int]
     left = columns - GAP * len(headings)
     if sum(least) > left:
         return None
+    widths = [min(width, left) for width in widths]
     while sum(widths) > left:
         spare = [(width, index) for index, width in enumerate(widths) if width > least[index]]
         _, index = max(spare)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +34,14 @@ def test_no_word_and_no_heading_is_broken() -> None:
 
 def test_a_word_that_is_longer_than_any_sentence_needs_may_be_broken() -> None:
     assert column_widths(("path",), [("/" * 100,)], 50) == [48]
+
+
+def test_a_cell_without_end_costs_no_time() -> None:
+    began = time.monotonic()
+
+    assert column_widths(("a", "b"), [("x", "word " * 400_000)], 80) == [1, 75]
+
+    assert time.monotonic() - began < 5
 
 
 def test_without_room_for_columns_rows_are_told_one_by_one_without_what_is_empty() -> None:
