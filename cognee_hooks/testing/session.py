@@ -114,14 +114,15 @@ class PluginSession:
             for name, policy in self.host.registry.policies.items()
         }
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._began = threading.Event()
+        self._over = asyncio.Event()
+        self._thread = threading.Thread(
+            target=self._live, name="cognee-hooks test session", daemon=True
+        )
 
     def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="cognee-hooks test session", daemon=True
-        )
         self._thread.start()
+        self._began.wait(PATIENCE)
         self.run(self.host.start())
         return self
 
@@ -131,16 +132,25 @@ class PluginSession:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        loop, thread = self._loop, self._thread
-        if loop is None or thread is None:
+        loop = self._loop
+        if loop is None:
             return
         try:
             self.run(self.host.close(Deadline.after(PATIENCE / 2)))
         finally:
-            self._loop = self._thread = None
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join(PATIENCE)
-            loop.close()
+            self._loop = None
+            loop.call_soon_threadsafe(self._over.set)
+            self._thread.join(PATIENCE)
+
+    def _live(self) -> None:
+        # The runner ends whatever a plugin has left running, too.
+        with asyncio.Runner() as runner:
+            self._loop = runner.get_loop()
+            runner.run(self._until_over())
+
+    async def _until_over(self) -> None:
+        self._began.set()
+        await self._over.wait()
 
     # -- what happens ----------------------------------------------------------------------------
 
