@@ -60,7 +60,7 @@ class ServerProcess:
         if self._process is not None:
             return
         self.starts += 1
-        self._process = await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "tests.faults.memory_server",
@@ -70,9 +70,12 @@ class ServerProcess:
             stdout=asyncio.subprocess.PIPE,
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])},
         )
-        assert self._process.stdout is not None
+        self._process = process
+        assert process.stdout is not None
         async with asyncio.timeout(START_SECONDS):
-            line = await self._process.stdout.readline()
+            line = await process.stdout.readline()
+        if not line and self._process is not process:
+            return  # another fault of the round killed it before it listened, and starts it again
         self.key = json.loads(line)["key"] or self.key
 
     async def kill(self) -> None:
