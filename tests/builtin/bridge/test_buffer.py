@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -483,3 +484,32 @@ def test_traces_of_an_empty_buffer_are_removed_and_of_others_not(buffer, buffer_
     assert names(folder) == set()
     buffer.enqueue(payload(2))
     assert taken_out(buffer_of()) == ["question 2"]
+
+
+# -- rewriting -----------------------------------------------------------------------------------
+
+
+def rewritten(each):
+    return replace(each, entry={**each.entry, "question": "other"})
+
+
+def test_what_can_be_opened_is_rewritten_and_the_rest_stays(buffer_of):
+    buffer_of(sealer=other_sealer()).enqueue(payload("theirs"))
+    buffer_of().enqueue(payload("ours"))
+    buffer_of().rewrite(rewritten)
+    assert taken_out(buffer_of()) == ["other"]
+    assert buffer_of().count == 1
+
+
+def test_a_rewriting_that_was_not_written_whole_says_so(buffer_of, monkeypatch):
+    buffer_of().enqueue(payload("ours"))
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(envelope.EnvelopeFile, "store", full)
+        with pytest.raises(OSError, match="Input/output"):
+            buffer_of().rewrite(rewritten)
+    buffer_of().rewrite(rewritten)
+    assert taken_out(buffer_of()) == ["other"]

@@ -108,3 +108,24 @@ def test_of_many_buffers_only_ours_stay_in_memory(buffers, monkeypatch):
     buffers.forget(keep=[own])
     assert buffers.of("own") is own
     assert buffers.of("other") is not other
+
+
+def test_a_look_makes_no_folder_and_finds_what_keeps_one_from_being_made(
+    folder, sealer, clock, monkeypatch
+):
+    look = BufferFolder(folder, sealer, Limits(100), now=clock).check
+    look()
+    assert not folder.exists()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "access", lambda *_: False)
+        with pytest.raises(PermissionError):
+            look()
+    folder.mkdir(mode=0o700, parents=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "geteuid", lambda: 12345)
+        with pytest.raises(Untrusted):
+            look()
+    folder.rmdir()
+    folder.write_text("a file")
+    with pytest.raises(NotADirectoryError):
+        look()

@@ -10,10 +10,12 @@ import pytest
 
 from builtin_plugins.bridge.fingerprint import digest
 from builtin_plugins.bridge.marks import tail_key
+from builtin_plugins.bridge.quarantine import path_aside
 from builtin_plugins.bridge.scrub import scrub
 from cognee_hooks.leak import MARKER, Leak
 from cognee_hooks.results import ScrubState
 from cognee_hooks.services.crypto import KEY_BYTES, Sealer, Unreadable
+from cognee_hooks.services.statefile import write_json
 from tests.support.bridged import STEM, URL, entry, other_sealer, payload, taken_out, trace
 
 VALUE = "hunter2-" + 'Zq81"x'
@@ -199,3 +201,29 @@ def test_a_session_that_somebody_holds_for_long_is_named(buffer_of, folder, cont
         (row,) = scrub(context, LEAK, dry_run=False)
     assert row.state is ScrubState.LEFT
     assert replace(row).count == 0
+
+
+def test_what_was_put_aside_is_looked_through_record_by_record(buffer_of, folder, sealer, context):
+    others = buffer_of(sealer=other_sealer())
+    others.enqueue(payload(entry(VALUE)))
+    others.set_aside([1], "refused")
+    path = path_aside(folder, STEM)
+    kept = json.loads(path.read_text())["entries"]
+    write_json(path, {"entries": [*kept, {"written": f"by hand {VALUE}"}, "odd"]})
+
+    rows = scrub(context, LEAK, dry_run=False)
+
+    assert {each.state for each in rows} == {ScrubState.CLEANED, ScrubState.LEFT}
+    assert json.loads(path.read_text())["entries"] == [
+        *kept,
+        {"written": f"by hand {MARKER}"},
+        "odd",
+    ]
+
+
+def test_lines_of_a_log_that_are_no_entries_are_passed_over(buffer_of, folder, context):
+    buffer_of().enqueue(payload(entry(VALUE)))
+    with (folder / f"{STEM}.log").open("ab") as log:
+        log.write(b'+{"seq": "many"}\n+[\n')
+    scrub(context, LEAK, dry_run=False)
+    assert taken_out(buffer_of()) == [f"question {MARKER}"]
