@@ -13,7 +13,6 @@ from cognee_hooks.faults import Fault, FaultType
 from cognee_hooks.host import Host
 from tests.support.waiting import PATIENCE
 
-
 SHORT = 3.0
 """Seconds of a budget that a busy machine may use up without anything being wrong."""
 
