@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
 import httpx
 import pytest
 
+from cognee_hooks.deadline import Deadline
+from cognee_hooks.services.client import CogneeClient
+from cognee_hooks.services.keys import Key
 from tests.support.api import remember
 from tests.support.servers import NAMES, REAL_NAMES, Server, ServerPool
 
@@ -76,3 +79,24 @@ def library(server: Server, api: httpx.Client, libraries: dict[str, Library]) ->
         answer = remember(api, "library", *LIBRARY)
         libraries[server.name] = Library("library", answer["dataset_id"], LIBRARY)
     return libraries[server.name]
+
+
+class OneKey:
+    """The owner's key, and no other."""
+
+    def __init__(self, value: str) -> None:
+        self._key = Key(value, "test")
+
+    async def key(self, deadline: Deadline) -> Key:
+        return self._key
+
+    async def rejected(self, key: Key) -> None:
+        raise AssertionError("the key is good")
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[CogneeClient]:
+    """Our client, as the owner of the server."""
+    made = CogneeClient(server.url, OneKey(server.key))
+    yield made
+    await made.aclose()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -12,32 +11,10 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.client import CogneeClient, DatasetRef
 from cognee_hooks.services.documents import DocumentRoutes
-from cognee_hooks.services.keys import Key
 from cognee_hooks.services.pipelines import COGNIFY_PIPELINE, PipelineRoutes
 from tests.support.redacted import redacted
-from tests.support.servers import Server
 
 NOTES = "Ünï notes (1).v2.md"
-
-
-class OneKey:
-    """The owner's key, and no other."""
-
-    def __init__(self, value: str) -> None:
-        self._key = Key(value, "test")
-
-    async def key(self, deadline: Deadline) -> Key:
-        return self._key
-
-    async def rejected(self, key: Key) -> None:
-        raise AssertionError("the key is good")
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[CogneeClient]:
-    made = CogneeClient(server.url, OneKey(server.key))
-    yield made
-    await made.aclose()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -13,31 +12,10 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.client import CogneeClient, DatasetRef
 from cognee_hooks.services.improve import ImproveState, RunOutcome
-from cognee_hooks.services.keys import Key
 from tests.support.api import post_entry, question, trace
 from tests.support.servers import Server
 
 SECONDS = 60.0
-
-
-class OneKey:
-    """The owner's key, and no other."""
-
-    def __init__(self, value: str) -> None:
-        self._key = Key(value, "test")
-
-    async def key(self, deadline: Deadline) -> Key:
-        return self._key
-
-    async def rejected(self, key: Key) -> None:
-        raise AssertionError("the key is good")
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[CogneeClient]:
-    made = CogneeClient(server.url, OneKey(server.key))
-    yield made
-    await made.aclose()
 
 
 def soon() -> Deadline:
