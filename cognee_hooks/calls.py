@@ -17,7 +17,7 @@ from cognee_hooks.core_commands import commands_of, offered
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed, RedactionFailed, UsageError
 from cognee_hooks.guard import attempt, attempt_await
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import WARNING_SIGN, Command, Failure
 

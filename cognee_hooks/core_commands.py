@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine
-from cognee_hooks.injection import clean, one_line
 from cognee_hooks.overview import Overview, overview
+from cognee_hooks.printable import clean, one_line
 from cognee_hooks.results import WARNING_SIGN, CheckResult, CheckStatus, Command, StatusRow
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 
 HEADER = "=== Cognee memory ==="
 FOOTER = "=== End Cognee memory ==="

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from cognee_hooks import federation
 from cognee_hooks.guard import attempt
-from cognee_hooks.injection import one_line
 from cognee_hooks.outcomes import flat
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import AT_THE_SERVER, Act, StatusRow
 from cognee_hooks.services.health import HealthMonitor
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.guard import attempt
-from cognee_hooks.injection import one_line
 from cognee_hooks.outcomes import flat
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import StatusSegment
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from builtin_plugins.bootstrap.local_server import GET_MODEL_KEY, NO_MODEL_KEY, 
 from builtin_plugins.bootstrap.state import WORDS, Phase, Process, Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.logfile import read_end
 from cognee_hooks.services.process import end

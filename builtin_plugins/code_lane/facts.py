@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cognee_hooks.framing import harmless
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.redaction import cut
 
 LINE_BYTES = 600

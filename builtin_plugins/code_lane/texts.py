@@ -8,7 +8,7 @@ from builtin_plugins.code_lane.operations import Question
 from builtin_plugins.code_lane.record import Record
 from builtin_plugins.code_lane.tree import HARD_LIMIT
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 
 NOT_REDACTED = (
     "⚠ The question could not be made safe to send, so it was not asked; see `cognee-hooks doctor`."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cognee_hooks import federation
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.names import DEFAULT_DATASET
 

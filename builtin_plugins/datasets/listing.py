@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.services.names import canonical_uuid
 
 if TYPE_CHECKING:

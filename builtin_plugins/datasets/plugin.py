@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cognee_hooks import PluginContext, federation, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.results import CheckResult, Command, StatusRow
 from cognee_hooks.services.statefile import finite
 

@@ -7,7 +7,7 @@ from builtin_plugins.datasets.leaving import Left, sync_left
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.context import Session
 from cognee_hooks.errors import ServerFailure, UsageError
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.results import Failure
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name

@@ -10,7 +10,7 @@ from builtin_plugins.memory.targets import LIST_SECONDS, catalogue_of, one_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import Act, Failure
 from cognee_hooks.services.names import canonical_uuid

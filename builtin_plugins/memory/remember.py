@@ -17,7 +17,7 @@ from builtin_plugins.memory.targets import LIST_SECONDS, Target, catalogue_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.denied import DeniedPaths
 from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.pipelines import COGNIFY_PIPELINE

@@ -14,7 +14,7 @@ from builtin_plugins.memory.targets import catalogue_of, one_of, target_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.framing import DATA_NOTE, harmless
-from cognee_hooks.injection import brief, one_line
+from cognee_hooks.printable import brief, one_line
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import Act
 from cognee_hooks.services.answers import DatasetRef

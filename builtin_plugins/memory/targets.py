@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from builtin_plugins.memory import texts
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import UsageError
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.memory.follow import Fate
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import Failure
 

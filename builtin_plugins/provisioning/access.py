@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from builtin_plugins.provisioning.account import AgentAccount
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.services.answers import Dataset
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.identities import READ, WRITE

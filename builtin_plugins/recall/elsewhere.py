@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cognee_hooks.errors import ServerFailure
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.redaction import cut
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.client import DatasetRef

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.wire import SMALL_BODY
 

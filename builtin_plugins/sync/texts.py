@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.sync.improver import Outcome, Target, reason_of
 from builtin_plugins.sync.throttle import Hold, Reason
-from cognee_hooks.injection import brief
+from cognee_hooks.printable import brief
 from cognee_hooks.results import Failure
 from cognee_hooks.services.improve import ImproveState
 

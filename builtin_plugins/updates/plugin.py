@@ -11,7 +11,7 @@ from builtin_plugins.updates.settings import UpdatesSettings
 from cognee_hooks import PluginContext, __version__, hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import CheckResult, CheckStatus, StatusRow
 
 if TYPE_CHECKING:

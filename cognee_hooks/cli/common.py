@@ -13,7 +13,7 @@ from cognee_hooks.agents import BUILT_IN, DEFAULT_AGENT, max_context_bytes_of
 from cognee_hooks.cli.layout import as_records, column_widths, room
 from cognee_hooks.errors import UsageError
 from cognee_hooks.host import Host
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 from cognee_hooks.services.process import current_environ
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from cognee_hooks.cli.common import add_json_option, print_json, print_table, wh
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CogneeHooksError
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
 from cognee_hooks.services.statefile import finite, read_bytes

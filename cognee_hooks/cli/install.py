@@ -11,9 +11,9 @@ from pathlib import Path
 from cognee_hooks.agents import DEFAULT_AGENT
 from cognee_hooks.cli.common import make_host
 from cognee_hooks.errors import UsageError
-from cognee_hooks.injection import clean
 from cognee_hooks.install import INSTALLERS, TAKING_TOOLS, engine
 from cognee_hooks.install.plan import Consent, Installer, Place, Plan, Scope, Tools
+from cognee_hooks.printable import clean
 from cognee_hooks.services.process import current_environ
 
 DECLINED = 1

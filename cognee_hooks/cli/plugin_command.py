@@ -10,7 +10,7 @@ from cognee_hooks.cli.progress import Progress
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CogneeHooksError, UsageError
 from cognee_hooks.host import Host
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 
 CLOSE_SECONDS = 2.0
 

@@ -26,8 +26,8 @@ from cognee_hooks.events import (
     UserPromptSubmit,
 )
 from cognee_hooks.host import Host
-from cognee_hooks.injection import one_line
 from cognee_hooks.outcomes import Called
+from cognee_hooks.printable import one_line
 
 ACTION = "trace"
 SAMPLES: Mapping[type[Event], Mapping[str, Any]] = {

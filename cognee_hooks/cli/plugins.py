@@ -16,7 +16,7 @@ from cognee_hooks.cli.common import (
 )
 from cognee_hooks.errors import UsageError
 from cognee_hooks.host import Host
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.registry import PluginRecord, PluginState, declared_policies
 
 _PREFIX = "cognee_"

@@ -17,7 +17,7 @@ from cognee_hooks.dryrun import DryRunClient
 from cognee_hooks.errors import UsageError
 from cognee_hooks.events import Stop, UserPromptSubmit
 from cognee_hooks.host import Host
-from cognee_hooks.injection import clean, one_line
+from cognee_hooks.printable import clean, one_line
 from cognee_hooks.results import Agent
 
 SAMPLE_PROMPT = "(the prompt that this answer belongs to)"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

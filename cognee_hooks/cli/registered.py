@@ -14,7 +14,7 @@ from cognee_hooks.cli import calling
 from cognee_hooks.cli.stdin import read_text
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.reach import Call, Offer
 
 STDIN_SECONDS = 30.0

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 
 from cognee_hooks.errors import UsageError
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 
 _SECONDS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
 _WORDS = {"day": "1d", "week": "1w", "month": "30d"}

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cognee_hooks.injection import clean, one_line
+from cognee_hooks.printable import clean, one_line
 
 if TYPE_CHECKING:
     from cognee_hooks.cli.progress import Progress

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 
 
 class Asking:

@@ -34,8 +34,8 @@ from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.guard import attempt_await
-from cognee_hooks.injection import clean
 from cognee_hooks.payload import MAX_BYTES
+from cognee_hooks.printable import clean
 from cognee_hooks.results import Failure
 from cognee_hooks.services.process import ancestors
 

@@ -36,8 +36,8 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.guard import attempt, attempt_await
-from cognee_hooks.injection import clean
 from cognee_hooks.payload import MAX_BYTES
+from cognee_hooks.printable import clean
 from cognee_hooks.results import WARNING_SIGN, Failure
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from cognee_hooks.errors import UsageError
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import NESTED
 from cognee_hooks.services.names import safe_session_id
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 from cognee_hooks.redaction import RedactionPipeline, names_secret
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.settings import MASK, without_passwords

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from cognee_hooks.injection import clean
 from cognee_hooks.install.files import backup_path, backups, read, refused, refused_for
 from cognee_hooks.install.plan import FileChange, Plan
+from cognee_hooks.printable import clean
 from cognee_hooks.services.statefile import write_atomic
 
 _MAX_LINE = 400

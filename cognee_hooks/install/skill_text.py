@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.core_commands import commands_of
-from cognee_hooks.injection import clean, one_line
+from cognee_hooks.printable import clean, one_line
 from cognee_hooks.redaction import cut
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from mcp.server.stdio import stdio_server
 
 import cognee_hooks
 from cognee_hooks.errors import CallFailed
-from cognee_hooks.injection import clean
 from cognee_hooks.mcp.proxy import Proxy
+from cognee_hooks.printable import clean
 from cognee_hooks.reach import Whereabouts
 
 NAME = "cognee"

@@ -16,8 +16,8 @@ from cognee_hooks.daemon.lines import Nonsense, lines_of, parsed
 from cognee_hooks.daemon.protocol import Opening
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed, UsageError
-from cognee_hooks.injection import clean
 from cognee_hooks.payload import MAX_BYTES
+from cognee_hooks.printable import clean
 from cognee_hooks.reach.session import About, Answer, Call, Offer
 
 HELLO_SECONDS = 12.0

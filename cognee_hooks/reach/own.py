@@ -14,7 +14,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed
 from cognee_hooks.guard import attempt_apart
 from cognee_hooks.host import Host
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 from cognee_hooks.reach.session import About, Answer, Call, Offer
 from cognee_hooks.results import Failure
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cognee_hooks.injection import one_line
+from cognee_hooks.printable import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

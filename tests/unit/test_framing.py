@@ -5,7 +5,7 @@ import time
 import pytest
 
 from cognee_hooks.framing import choose, clip, harmless
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from builtin_plugins.recall.render import (
     wrapped,
 )
 from cognee_hooks.framing import DATA_NOTE, FOOTER, HEADER, harmless
-from cognee_hooks.injection import clean, join_sections
+from cognee_hooks.injection import join_sections
+from cognee_hooks.printable import clean
 from cognee_hooks.results import AdditionalContext
 from cognee_hooks.services.passages import Memory
 

@@ -10,7 +10,7 @@ import pytest
 from cognee_hooks.cli import doctor, main
 from cognee_hooks.doctor import Finding
 from cognee_hooks.drill import Drill, DrillRow
-from cognee_hooks.injection import clean
+from cognee_hooks.printable import clean
 from cognee_hooks.results import CheckResult, CheckStatus
 
 
