@@ -14,11 +14,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cognee_hooks.cli.common import make_host
-from cognee_hooks.cli.state import Waiting, known_sessions, quarantined_files, waiting_files
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import Finding, Masker
 from cognee_hooks.errors import ServerFailure
+from cognee_hooks.history.sessions import known_sessions
+from cognee_hooks.history.waiting import Waiting, quarantined_files, waiting_files
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckResult, CheckStatus
 from cognee_hooks.services.keys import is_loopback, only_looking

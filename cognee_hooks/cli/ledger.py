@@ -11,10 +11,10 @@ from typing import Any
 
 from cognee_hooks.cli.common import print_table, whole
 from cognee_hooks.cli.follow import Tail
-from cognee_hooks.cli.state import KnownSession, known_sessions
 from cognee_hooks.cli.words import local
 from cognee_hooks.errors import UsageError
-from cognee_hooks.injection import one_line
+from cognee_hooks.history.sessions import KnownSession, known_sessions
+from cognee_hooks.printable import one_line
 from cognee_hooks.services.ledger_file import Row
 from cognee_hooks.services.process import current_environ
 

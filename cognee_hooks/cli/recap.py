@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 
 from cognee_hooks.cli.common import add_json_option, print_json
 from cognee_hooks.cli.ledger import chosen
-from cognee_hooks.cli.state import KnownSession, known_sessions, waiting_files
-from cognee_hooks.cli.usage import HIT, NOTHING, Usage, entries
 from cognee_hooks.cli.words import ago, counted, local, span
 from cognee_hooks.faults import ON_PURPOSE
-from cognee_hooks.injection import one_line
+from cognee_hooks.history.sessions import KnownSession, known_sessions
+from cognee_hooks.history.usage import HIT, NOTHING, Usage, entries
+from cognee_hooks.history.waiting import waiting_files
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import Act
 from cognee_hooks.services.process import current_environ
 

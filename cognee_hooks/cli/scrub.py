@@ -18,14 +18,14 @@ from cognee_hooks.cli.common import (
     print_json,
     print_table,
 )
-from cognee_hooks.cli.state import state_folders
 from cognee_hooks.cli.terminal import can_ask
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CogneeHooksError, ServerFailure, UsageError
+from cognee_hooks.history.sessions import state_folders
 from cognee_hooks.host import Host
-from cognee_hooks.injection import clean
 from cognee_hooks.leak import Leak
+from cognee_hooks.printable import clean
 from cognee_hooks.results import Scrubbed, ScrubState
 from cognee_hooks.scrub.check import problem_of
 from cognee_hooks.scrub.here import Here

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from cognee_hooks.cli.common import add_json_option, print_json, print_table, whole
-from cognee_hooks.cli.state import known_sessions, waiting_files
 from cognee_hooks.cli.words import ago, local
 from cognee_hooks.daemon import control
-from cognee_hooks.injection import one_line
+from cognee_hooks.history.sessions import known_sessions
+from cognee_hooks.history.waiting import waiting_files
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import AT_THE_SERVER, Act
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import Paths

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
 from cognee_hooks.cli.since import since
-from cognee_hooks.cli.state import KnownSession, known_sessions
-from cognee_hooks.cli.usage import Usage, day_of, entries, grouped
+from cognee_hooks.history.sessions import KnownSession, known_sessions
+from cognee_hooks.history.usage import Usage, day_of, entries, grouped
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import Row
 from cognee_hooks.services.process import current_environ

@@ -18,13 +18,14 @@ from cognee_hooks.cli.common import (
     print_json,
     print_table,
 )
-from cognee_hooks.cli.state import Waiting, known_sessions, quarantined_files, waiting_files
 from cognee_hooks.cli.words import ago, counted, span
 from cognee_hooks.core_commands import aligned
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.injection import clean, one_line
+from cognee_hooks.history.sessions import known_sessions
+from cognee_hooks.history.waiting import Waiting, quarantined_files, waiting_files
 from cognee_hooks.overview import Overview, overview
+from cognee_hooks.printable import clean, one_line
 from cognee_hooks.results import Act, StatusRow
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 
 from cognee_hooks.cli.common import print_table
-from cognee_hooks.cli.state import KnownSession
-from cognee_hooks.cli.usage import Stretch, stretches
 from cognee_hooks.cli.words import local, span
+from cognee_hooks.history.sessions import KnownSession
+from cognee_hooks.history.usage import Stretch, stretches
 from cognee_hooks.results import Act
 
 _COUNTS = ("captured", "recalls", "hits", "~tokens", "synced")

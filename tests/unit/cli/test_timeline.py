@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cognee_hooks.cli import main
-from cognee_hooks.cli.usage import GAP_SECONDS
+from cognee_hooks.history.usage import GAP_SECONDS
 from cognee_hooks.results import Act
 from tests.support.ledgers import LedgerWriter
 

@@ -1,57 +1,27 @@
-"""What lies in the state folders of all agents: ledgers of sessions, and entries that wait.
+"""Entries of all agents that wait for the server, or were put aside for good.
 
 Other programs write some of these files, and a kill may have torn any of them: what cannot be read
-is named and passed over.
+is named.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cognee_hooks.agents import BUILT_IN
-from cognee_hooks.injection import one_line
-from cognee_hooks.services.ledger_file import LedgerFile, ledger_files
-from cognee_hooks.services.paths import QUARANTINE, Paths
+from cognee_hooks.history.sessions import KnownSession, state_folders
+from cognee_hooks.printable import one_line
+from cognee_hooks.services.paths import QUARANTINE
 from cognee_hooks.services.retry import backoff_window_ms
 from cognee_hooks.services.statefile import finite, read_json
-
-MAX_FOLDERS = 100
 
 _SKEW_SECONDS = 5.0
 _TRIES = 3
 _PAUSE_SECONDS = 0.02
 _NOT_READABLE = "torn, or of another form"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownSession:
-    """A session that has a ledger.
-
-    Attributes:
-        session_id: Our id; "" where the file does not tell.
-        agent: Short name of the agent, or "".
-        began: Epoch seconds; 0.0 where the file does not tell.
-        last: When something was recorded last, epoch seconds.
-        ledger: Its file.
-        dataset: The dataset that it belongs to; "" where the file does not tell.
-    """
-
-    session_id: str
-    agent: str
-    began: float
-    last: float
-    ledger: LedgerFile = field(repr=False)
-    dataset: str = ""
-
-    @property
-    def stem(self) -> str:
-        """What the names of the session's files begin with."""
-        return self.ledger.path.stem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,48 +46,6 @@ class Waiting:
     oldest: float | None = None
     retry_at: float | None = None
     problem: str = ""
-
-
-def state_folders(environ: Mapping[str, str]) -> list[Paths]:
-    """Return the places of every agent that comes with us or has a state folder, each once."""
-    names = list(BUILT_IN)
-    with suppress(OSError):
-        hooks = Paths.of(environ, "agent").shared_dir / "hooks"
-        found = sorted(each.name for each in hooks.iterdir() if each.is_dir())
-        names += found[:MAX_FOLDERS]
-    places: dict[Path, Paths] = {}
-    for name in names:
-        paths = Paths.of(environ, name)
-        if paths.state_dir != paths.daemon_dir:
-            places.setdefault(paths.state_dir, paths)
-    return list(places.values())
-
-
-def known_sessions(environ: Mapping[str, str]) -> list[KnownSession]:
-    """Return all sessions that have a ledger, the latest first."""
-    found = [
-        session
-        for paths in state_folders(environ)
-        for file in ledger_files(paths.ledger_dir)
-        if (session := _session(file)) is not None
-    ]
-    return sorted(found, key=lambda each: each.last, reverse=True)
-
-
-def _session(file: LedgerFile) -> KnownSession | None:
-    try:
-        last = file.path.stat().st_mtime
-    except OSError:  # swept meanwhile
-        return None
-    head = file.head()
-    return KnownSession(
-        session_id=_text(head.get("session_id")),
-        agent=_text(head.get("agent")),
-        began=finite(head.get("began")),
-        last=last,
-        ledger=file,
-        dataset=_text(head.get("dataset")),
-    )
 
 
 def waiting_files(

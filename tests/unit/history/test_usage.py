@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.cli.state import KnownSession
-from cognee_hooks.cli.usage import BYTES_A_TOKEN, Usage, grouped, tokens_of
+from cognee_hooks.history.sessions import KnownSession
+from cognee_hooks.history.usage import BYTES_A_TOKEN, Usage, grouped, tokens_of
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerFile, Row
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from cognee_hooks.cli.state import KnownSession
 from cognee_hooks.faults import ON_PURPOSE
-from cognee_hooks.injection import one_line
+from cognee_hooks.history.sessions import KnownSession
+from cognee_hooks.printable import one_line
 from cognee_hooks.results import AT_THE_SERVER, Act
 from cognee_hooks.services.ledger_file import Row
 

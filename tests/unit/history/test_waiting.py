@@ -2,22 +2,14 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
 
-from cognee_hooks.agents import BUILT_IN
-from cognee_hooks.cli import state
-from cognee_hooks.cli.state import (
-    known_sessions,
-    quarantined_files,
-    state_folders,
-    waiting_files,
-)
+from cognee_hooks.history.sessions import known_sessions, state_folders
+from cognee_hooks.history.waiting import quarantined_files, waiting_files
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
-from cognee_hooks.services.ledger_file import LedgerFile
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import Paths
 
@@ -51,14 +43,6 @@ def waiting(environ):
     return waiting_files(environ, sessions, now=NOW)
 
 
-def test_every_agents_folder_is_looked_into_and_those_of_agents_that_plugins_bring(
-    environ, isolated_environment
-):
-    (isolated_environment / ".cognee-plugin/hooks/my-agent").mkdir(parents=True)
-    (isolated_environment / ".cognee-plugin/hooks/daemon").mkdir()
-    assert [each.agent for each in state_folders(environ)] == [*BUILT_IN, "my-agent"]
-
-
 def test_a_folder_that_the_person_chose_is_looked_into_once(environ, tmp_path):
     chosen = environ | {"COGNEE_HOOKS_STATE_DIR": str(tmp_path)}
     assert [each.state_dir for each in state_folders(chosen)] == [tmp_path]
@@ -72,7 +56,6 @@ def test_a_folder_that_the_person_chose_is_looked_into_once(environ, tmp_path):
 
 def test_without_any_folder_nothing_waits(environ):
     assert waiting(environ) == []
-    assert known_sessions(environ) == []
 
 
 def test_what_waits_is_told_with_session_and_age_the_oldest_first(environ):
@@ -147,39 +130,3 @@ def test_what_can_never_be_sent_is_counted_apart(environ):
     sessions = {each.stem: each for each in known_sessions(environ)}
     (found,) = quarantined_files(environ, sessions, now=NOW)
     assert (found.session_id, found.entries, found.oldest) == ("pi_1", 1, NOW)
-
-
-def test_sessions_come_with_what_their_ledger_says_the_latest_first(environ):
-    record(environ, "pi", "pi_1")
-    record(environ, "codex", "codex_1")
-    latest = known_sessions(environ)[0].ledger.path
-    os.utime(latest, (1, 1))
-    first, second = known_sessions(environ)
-    assert {first.session_id, second.session_id} == {"pi_1", "codex_1"}
-    assert second.ledger.path == latest
-    assert first.agent == first.session_id.partition("_")[0]
-    assert abs(first.began - time.time()) < 60
-
-
-def test_a_ledger_that_is_swept_meanwhile_is_passed_over(environ, monkeypatch):
-    gone = LedgerFile(Paths.of(environ, "pi").ledger_dir / "gone.jsonl")
-    monkeypatch.setattr(state, "ledger_files", lambda _: [gone])
-    assert known_sessions(environ) == []
-
-
-@pytest.mark.parametrize("content", [b"", b"torn", b"[]\n", b'{"session_id": 3}\n', b"\xff" * 9])
-def test_a_ledger_that_does_not_tell_its_session_is_one_without_a_name(environ, content):
-    folder = Paths.of(environ, "pi").ledger_dir
-    folder.mkdir(parents=True)
-    (folder / "abc.jsonl").write_bytes(content)
-    (found,) = known_sessions(environ)
-    assert (found.session_id, found.agent, found.began) == ("", "", 0.0)
-
-
-def test_a_session_id_cannot_hold_what_a_terminal_obeys(environ):
-    folder = Paths.of(environ, "pi").ledger_dir
-    folder.mkdir(parents=True)
-    head = {"session_id": "a\x1b[2Jb\x9bc\nd", "agent": "\x1b]0;x\x07pi"}
-    (folder / "abc.jsonl").write_text(json.dumps(head) + "\n")
-    (found,) = known_sessions(environ)
-    assert (found.session_id, found.agent) == ("abc d", "pi")
