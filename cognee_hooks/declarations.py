@@ -76,6 +76,18 @@ class Option:
 
         return parse
 
+    def type_name(self, hint: object) -> str:
+        """Say in words what a value is.
+
+        Args:
+            hint: The field's resolved annotation.
+        """
+        if isinstance(hint, type) and issubclass(hint, StrEnum):
+            return " or ".join(each.value for each in hint)
+        if typing.get_origin(hint) is tuple:
+            return "list"
+        return _TYPE_NAMES.get(hint, "text")
+
     def narrowed(self, value: Any, raw: object, parser: Parser) -> Any:
         """Return what a project's own file makes of a value.
 
@@ -95,6 +107,13 @@ class Option:
             return parser(raw)
         raise ValueError(_ONLY[self.narrow])
 
+
+_TYPE_NAMES: dict[object, str] = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    Path: "path",
+}
 
 _ONLY = {
     Narrow.NEVER: "can only be set in your own configuration",

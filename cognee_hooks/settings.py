@@ -4,7 +4,7 @@ Sources, weakest first: default, ``config.yaml``, the shared ``.env`` file, the 
 explicit arguments. A ``.cognee-hooks.yaml`` in the project comes on top, but can only narrow: a
 cloned repository must not be able to redirect memory or to switch anything on.
 
-Nothing here raises for bad content. The default is used and a `Problem` is kept.
+Nothing here raises for bad content. The default is used and a `SettingsProblem` is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cognee_hooks.declarations import METADATA, REFUSALS, Narrow, Option, Parser
 from cognee_hooks.selection import CONTROL_KEYS, PluginSelection, Selector
 from cognee_hooks.values import to_text
 
-__all__ = ["Narrow", "PluginSelection", "Problem", "Row", "Settings", "option"]
+__all__ = ["Narrow", "PluginSelection", "SettingsProblem", "OptionRow", "Settings", "option"]
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ _MAX_MESSAGE = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SettingsProblem:
     """Something in the configuration that was not used.
 
     Attributes:
@@ -55,8 +55,20 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One option for ``cognee-hooks config``; secrets are masked."""
+class OptionRow:
+    """One option for ``cognee-hooks config``; secrets are masked.
+
+    Attributes:
+        section: "" for the core, else the plugin's name.
+        name: Its name there.
+        env: The variable that sets it, or "".
+        value: What is in force.
+        source: Where that stands.
+        default: What is in force where nobody sets it.
+        help: One line for people.
+        type: What a value is, in words.
+        narrow: What a project's own file may do to it.
+    """
 
     section: str
     name: str
@@ -65,6 +77,8 @@ class Row:
     source: str
     default: str
     help: str
+    type: str
+    narrow: Narrow
 
 
 class Settings:
@@ -87,8 +101,8 @@ class Settings:
         self._config = config
         self._project = project
         self._arguments = arguments
-        self._problems: dict[Problem, None] = {}
-        self._rows: dict[tuple[str, str], Row] = {}
+        self._problems: dict[SettingsProblem, None] = {}
+        self._rows: dict[tuple[str, str], OptionRow] = {}
         self._sections: dict[str, frozenset[str]] = {}
         for file in (config, project):
             for message in file.problems:
@@ -189,7 +203,7 @@ class Settings:
             parser = declared.parser(hints[each.name], home)
             value, source = self._value(section, each, declared, parser)
             values[each.name] = value
-            self._rows[section, each.name] = Row(
+            self._rows[section, each.name] = OptionRow(
                 section,
                 each.name,
                 declared.env[0] if declared.env else "",
@@ -197,6 +211,8 @@ class Settings:
                 source,
                 _shown(each.default, secret=declared.secret),
                 declared.help,
+                declared.type_name(hints[each.name]),
+                declared.narrow,
             )
         return cls(**values)
 
@@ -207,7 +223,7 @@ class Settings:
     # -- reports ---------------------------------------------------------------------------------
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[SettingsProblem, ...]:
         """What was not used and why, each once, keys that nobody knows included."""
         return (*self._problems, *self._unknown_keys())
 
@@ -219,13 +235,13 @@ class Settings:
 
     def problem(self, name: str, source: str, message: str) -> None:
         """Report a problem. The message is put on one line and bounded in length."""
-        self._problems[Problem(_line(name), source, _line(message))] = None
+        self._problems[SettingsProblem(_line(name), source, _line(message))] = None
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[OptionRow]:
         """Return everything that was resolved so far, the core first."""
         return sorted(self._rows.values(), key=lambda row: row.section)
 
-    def unknown_sections(self, known: Iterable[str] = ()) -> tuple[Problem, ...]:
+    def unknown_sections(self, known: Iterable[str] = ()) -> tuple[SettingsProblem, ...]:
         """Return a problem for each section that belongs to no plugin.
 
         Args:
@@ -244,7 +260,7 @@ class Settings:
             if dot and section not in names:
                 found[section, ARGUMENT] = None
         return tuple(
-            Problem(
+            SettingsProblem(
                 _line(f"plugins.{section}"),
                 source,
                 _line(f"there is no plugin {section!r}.{_suggestion(section, names)}"),
@@ -302,7 +318,7 @@ class Settings:
             yield from _given(text, source, variable)
         yield from _given(self._config.section(section).get(name), CONFIG, dotted)
 
-    def _unknown_keys(self) -> Iterator[Problem]:
+    def _unknown_keys(self) -> Iterator[SettingsProblem]:
         """Find keys that no option has; only in sections that were resolved."""
         for section, known in self._sections.items():
             for file in (self._config, self._project):
@@ -321,11 +337,11 @@ def without_passwords(text: str) -> str:
     return _CREDENTIALS.sub(f"{MASK}@", text)
 
 
-def _unknown(section: str, key: str, source: str, known: Iterable[str]) -> Problem:
+def _unknown(section: str, key: str, source: str, known: Iterable[str]) -> SettingsProblem:
     dotted = f"{section}.{key}" if section else key
     limit = " A project file can only narrow." if source == PROJECT_FILE else ""
     message = f"there is no setting {dotted!r}.{_suggestion(key, known)}{limit}"
-    return Problem(_line(dotted), source, _line(message))
+    return SettingsProblem(_line(dotted), source, _line(message))
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:

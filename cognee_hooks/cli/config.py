@@ -18,7 +18,16 @@ from cognee_hooks.cli.common import (
 from cognee_hooks.errors import CogneeHooksError
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
-from cognee_hooks.settings import Row
+from cognee_hooks.settings import MASK, Narrow, OptionRow
+
+MARKDOWN_HEADINGS = ("setting", "variable", "type", "default", "a project may", "what it does")
+PROJECT_MAY = {
+    Narrow.NEVER: "",
+    Narrow.SWITCH_OFF: "switch it off",
+    Narrow.ADD: "add to it",
+    Narrow.CHOOSE: "choose it",
+}
+"""What ``.cognee-hooks.yaml`` may do to a setting, in words."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
                         "source": row.source,
                         "default": row.default,
                         "help": row.help,
+                        "type": row.type,
+                        "project": PROJECT_MAY[row.narrow],
                     }
                     for row in rows
                 ],
@@ -98,11 +109,12 @@ def _init() -> int:
     return 0
 
 
-def markdown_table(rows: Iterable[Row]) -> str:
-    """Return the settings with their defaults as a Markdown table."""
-    lines = ["| setting | variable | default | what it does |", "| --- | --- | --- | --- |"]
+def markdown_table(rows: Iterable[OptionRow]) -> str:
+    """Return the settings with types, defaults and what a project may do, as a Markdown table."""
+    lines = [f"| {' | '.join(MARKDOWN_HEADINGS)} |", f"|{' --- |' * len(MARKDOWN_HEADINGS)}"]
     for row in rows:
         name = f"{row.section}.{row.name}".lstrip(".")
-        default = "" if row.default in {"", "********"} else f"`{row.default}`"
-        lines.append(f"| `{name}` | `{row.env}` | {default} | {row.help} |")
+        default = "" if row.default in {"", MASK} else f"`{row.default}`"
+        cells = (f"`{name}`", f"`{row.env}`", row.type, default, PROJECT_MAY[row.narrow], row.help)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""``cognee-hooks hooks``: the table of hookspecs, also the source of the README's table."""
+"""``cognee-hooks hooks``: the hookspecs as a table and as a manual, as the documents hold them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from cognee_hooks import hookspecs
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
+from cognee_hooks.cli.hook_reference import budget_of, kind_of, reference
 from cognee_hooks.markers import Policy
 from cognee_hooks.registry import declared_policies
 
@@ -18,6 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_json_option(parser)
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    parser.add_argument(
+        "--reference", action="store_true", help="print the manual of every hook, in Markdown"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,6 +31,8 @@ def run(options: argparse.Namespace) -> int:
         print_json([_as_json(name, policy) for name, policy in declared_policies().items()])
     elif options.markdown:
         print(markdown_table())
+    elif options.reference:
+        print(reference())
     else:
         print_table(HEADINGS, rows)
     return 0
@@ -42,25 +48,11 @@ def markdown_table() -> str:
 
 
 def _row(name: str, policy: Policy) -> tuple[str, ...]:
-    return (name, ", ".join(_arguments(name)), _kind(policy), _budget(policy), policy.on_fault)
+    return (name, ", ".join(_arguments(name)), kind_of(policy), budget_of(policy), policy.on_fault)
 
 
 def _arguments(name: str) -> list[str]:
     return list(inspect.signature(getattr(hookspecs, name)).parameters)
-
-
-def _kind(policy: Policy) -> str:
-    notes = [policy.kind.value]
-    if policy.detached:
-        notes.append("in the background")
-    if policy.in_order:
-        notes.append("in order")
-    return ", ".join(notes)
-
-
-def _budget(policy: Policy) -> str:
-    seconds = policy.budget
-    return f"{seconds:g} s" if seconds >= 1 else f"{seconds * 1000:g} ms"
 
 
 def _as_json(name: str, policy: Policy) -> dict[str, Any]:
