@@ -51,13 +51,6 @@ def listing(catalogue: Catalogue, session: Session, rights: Rights) -> str:
     return "\n".join([*lines, "", GUIDANCE])
 
 
-def ambiguous(target: str, rows: list[Dataset]) -> str:
-    """Say that several datasets have a name."""
-    listed = "; ".join(f"{brief(row.name)} {row.id}" for row in rows[:MOST_ROWS])
-    name = brief(target)
-    return f"Ambiguous: '{name}' matches {len(rows)} datasets ({listed}) — select its UUID."
-
-
 def read_only(target: str) -> str:
     """Say that a dataset cannot be switched to, and what to do."""
     return (
@@ -69,8 +62,7 @@ def read_only(target: str) -> str:
 
 def unknown(target: str, catalogue: Catalogue) -> str:
     """Say that there is no such dataset, and what to do."""
-    names = ", ".join(map(brief, catalogue.names[:MOST_ROWS])) or "none"
-    told = f"Dataset '{brief(target)}' not found. Available: {names}. Nothing has changed."
+    told = f"{catalogue.unknown(target)} Nothing has changed."
     if canonical_uuid(target):
         return told
     return f"{told} To create it: cognee-datasets {brief(target)} --create"

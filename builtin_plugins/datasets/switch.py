@@ -90,13 +90,11 @@ class Switching:
             RedactionFailed: Whether a new name may leave cannot be found out.
             ServerFailure: It cannot be made.
         """
-        found = catalogue.find(target)
-        if len(found) > 1:
-            raise UsageError(listing.ambiguous(target, found))
-        if found:
-            if (await self._rights(catalogue)).read_only(found[0]):
+        row = catalogue.choose(target)
+        if row is not None:
+            if (await self._rights(catalogue)).read_only(row):
                 raise UsageError(listing.read_only(target))
-            return catalogue.address_of(found[0])
+            return catalogue.address_of(row)
         if safe_dataset_name(target) == self._context.session.dataset:
             return self._context.session.dataset
         if canonical_uuid(target) or not (create or await self._wanted(target)):

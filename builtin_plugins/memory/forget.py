@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from builtin_plugins.memory.targets import LIST_SECONDS, catalogue_of, one_of
+from builtin_plugins.memory.targets import LIST_SECONDS, catalogue_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.faults import NoticeLevel
@@ -78,7 +78,7 @@ class Forgetting:
                 "in the dataset."
             )
         catalogue = await catalogue_of(self._context)
-        scope = await self._named(one_of(catalogue, dataset), data_id)
+        scope = await self._named(catalogue.require(dataset), data_id)
         if await self._confirmed(scope):
             return await self._delete(scope)
         return Failure(
@@ -102,7 +102,7 @@ class Forgetting:
             return _overview(catalogue)
         if len(words) > 2 or (entire and len(words) > 1):  # noqa: PLR2004 - dataset and document
             return Failure(USAGE)
-        dataset = one_of(catalogue, words[0])
+        dataset = catalogue.require(words[0])
         if entire or len(words) > 1:
             scope = await self._named(dataset, words[1] if words[1:] else "")
         else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.memory import texts
 from builtin_plugins.memory.choices import DEFAULT_TOP_K, HYBRID
-from builtin_plugins.memory.targets import catalogue_of, one_of, target_of
+from builtin_plugins.memory.targets import catalogue_of, target_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.framing import DATA_NOTE, harmless
@@ -116,7 +116,7 @@ class Searching:
         if count or given in {"", context.session.dataset}:
             return context.reads(), ""
         catalogue = await catalogue_of(self._context)
-        return [target_of(catalogue, one_of(catalogue, given)).ref], ""
+        return [target_of(catalogue, catalogue.require(given)).ref], ""
 
     async def _ask(
         self, dataset: DatasetRef, words: Redacted[str], query: Query, limit: Deadline
@@ -140,7 +140,7 @@ class Searching:
             catalogue = await catalogue_of(self._context)
             if catalogue.led_to_by(where.name or where.id) is None:
                 return (
-                    f"{texts.unknown(name, catalogue.names)} It is made when something is first "
+                    f"{catalogue.unknown(name)} It is made when something is first "
                     "remembered in it."
                 )
         return (

@@ -45,20 +45,6 @@ async def catalogue_of(context: PluginContext) -> Catalogue:
     return await Catalogue.load(context.services.client, limit)
 
 
-def one_of(catalogue: Catalogue, given: str) -> Dataset:
-    """Return the dataset that somebody means.
-
-    Raises:
-        UsageError: There is none, or there are several.
-    """
-    found = catalogue.find(given)
-    if len(found) > 1:
-        raise UsageError(texts.ambiguous(given, found))
-    if not found:
-        raise UsageError(texts.unknown(given, catalogue.names))
-    return found[0]
-
-
 def target_of(catalogue: Catalogue, row: Dataset) -> Target:
     """Return a dataset as a target."""
     address = catalogue.address_of(row)
@@ -89,12 +75,12 @@ async def writable(context: PluginContext, given: str, *, create: bool) -> Targe
     if given in {"", context.session.dataset}:
         return own_target(context)
     catalogue = await catalogue_of(context)
-    found = catalogue.find(given)
-    if found:
-        return target_of(catalogue, one_of(catalogue, given))
+    row = catalogue.choose(given)
+    if row is not None:
+        return target_of(catalogue, row)
     name = safe_dataset_name(given)
     if canonical_uuid(given) or not (create or await _wanted(context, name)):
-        raise UsageError(texts.unknown(given, catalogue.names) + texts.HOW_TO_CREATE)
+        raise UsageError(catalogue.unknown(given) + texts.HOW_TO_CREATE)
     await context.redact_name(name, "the dataset's name")
     return Target(DatasetRef(name=name), name)
 

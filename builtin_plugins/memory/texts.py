@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from builtin_plugins.memory.follow import Fate
@@ -12,12 +11,10 @@ from cognee_hooks.redaction import cut
 from cognee_hooks.results import Failure
 
 if TYPE_CHECKING:
-    from cognee_hooks.services.answers import Dataset
     from cognee_hooks.services.documents import Updated
 
 RESULT_BYTES = 4000
 """Of a whole answer to the model."""
-MOST_NAMES = 20
 MINUS = "\u2212"
 
 HOW_TO_CREATE = (
@@ -84,23 +81,6 @@ def stored(reached: Fate | None) -> tuple[str, str]:
 def fate(reached: Fate | None) -> str:
     """Say how far something came, to follow another sentence."""
     return f" {_FATES[reached]}" if reached is not None else ""
-
-
-def unknown(given: str, names: Sequence[str]) -> str:
-    """Say that there is no such dataset, and which there are."""
-    shown = [brief(name) for name in names[:MOST_NAMES]]
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    available = ", ".join(shown) + more if shown else "none"
-    return f"Dataset '{brief(given)}' not found. Available: {available}."
-
-
-def ambiguous(given: str, rows: Sequence[Dataset]) -> str:
-    """Say that several datasets have a name."""
-    listed = "; ".join(f"{brief(row.name)} {row.id}" for row in rows[:MOST_NAMES])
-    return (
-        f"Ambiguous: '{brief(given)}' matches {len(rows)} datasets ({listed}). Select one by its "
-        "UUID."
-    )
 
 
 def changes(done: Updated) -> str:

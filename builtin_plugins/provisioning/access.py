@@ -71,8 +71,10 @@ class Access:
             return await self._listing()
         wanted = _read(words)
         owner = self._account.owner
-        rows = await owner.datasets(self._soon())
-        dataset = _one(wanted.dataset, rows)
+        catalogue = Catalogue(tuple(await owner.datasets(self._soon())))
+        dataset = catalogue.choose(wanted.dataset)
+        if dataset is None:
+            raise UsageError(f"{catalogue.unknown(wanted.dataset)} Nothing has changed.")
         if wanted.grant and not wanted.sure and not await self._confirmed(dataset, wanted):
             return (
                 "Nothing was shared: nobody confirmed it. Whoever can read a dataset can read the "
@@ -136,22 +138,6 @@ def _read(words: list[str]) -> _Wanted:
     return _Wanted(
         plain[0] == "grant", plain[1], account, chosen or (READ, WRITE), "--yes" in flags
     )
-
-
-def _one(target: str, rows: list[Dataset]) -> Dataset:
-    """Return the dataset that is meant.
-
-    Raises:
-        UsageError: There is none, or there are several.
-    """
-    identifier = canonical_uuid(target)
-    found = [row for row in rows if (row.id == identifier if identifier else row.name == target)]
-    if len(found) > 1:
-        ids = ", ".join(row.id for row in found[:MOST_ROWS])
-        raise UsageError(f"'{brief(target)}' is the name of several datasets; say which: {ids}")
-    if not found:
-        raise UsageError(f"There is no dataset '{brief(target)}'; nothing has changed.")
-    return found[0]
 
 
 def _refused(failure: ServerFailure, dataset: Dataset) -> str:

@@ -1,4 +1,4 @@
-"""The datasets that an account can read, and how each is addressed.
+"""The datasets that an account can read, which of them somebody means, and how each is addressed.
 
 By the cognee 1.6 HTTP contract names may repeat, and a name leads only to a dataset that the
 account owns. One that was shared by another account, or whose name other routes would refuse, is
@@ -12,12 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cognee_hooks.errors import UsageError
+from cognee_hooks.printable import brief
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
     from cognee_hooks.services.answers import Dataset
     from cognee_hooks.services.api import ServerApi
+
+MOST_NAMES = 20
+"""Datasets that a sentence lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +31,12 @@ class Catalogue:
 
     Attributes:
         rows: The datasets, in the server's order.
-        account: UUID of the account.
+        account: UUID of the account; "" where it does not matter which are its own.
         shared: UUIDs that names lead to, where the account shares another one's datasets.
     """
 
     rows: tuple[Dataset, ...]
-    account: str
+    account: str = ""
     shared: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -50,6 +55,39 @@ class Catalogue:
         if identifier:
             return [row for row in self.rows if canonical_uuid(row.id) == identifier]
         return [row for row in self.rows if row.name == target]
+
+    def choose(self, target: str) -> Dataset | None:
+        """Return the dataset that somebody means by a name or UUID; None where there is none.
+
+        Raises:
+            UsageError: Several have that name; it says so, and which.
+        """
+        found = self.find(target)
+        if len(found) > 1:
+            listed = "; ".join(f"{brief(row.name)} {row.id}" for row in found[:MOST_NAMES])
+            raise UsageError(
+                f"Ambiguous: '{brief(target)}' matches {len(found)} datasets ({listed}) — "
+                "select its UUID."
+            )
+        return found[0] if found else None
+
+    def require(self, target: str) -> Dataset:
+        """Return the dataset that somebody means by a name or UUID.
+
+        Raises:
+            UsageError: There is none, or there are several.
+        """
+        chosen = self.choose(target)
+        if chosen is None:
+            raise UsageError(self.unknown(target))
+        return chosen
+
+    def unknown(self, target: str) -> str:
+        """Say that there is no such dataset, and which there are."""
+        names = self.names
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        available = ", ".join(map(brief, names[:MOST_NAMES])) + more if names else "none"
+        return f"Dataset '{brief(target)}' not found. Available: {available}."
 
     def led_to_by(self, dataset: str) -> Dataset | None:
         """Return the dataset that the server takes for a name or UUID; None where it has none."""

@@ -76,8 +76,8 @@ async def test_rights_are_given_as_the_owner_although_the_agent_has_an_account(p
         ("give notes " + SOMEBODY, "Usage: cognee-access"),
         (f"grant notes {SOMEBODY} --everything", "Usage: cognee-access"),
         ("grant notes me", "'me' is no id of an account"),
-        (f"grant nots {SOMEBODY} --yes", "There is no dataset 'nots'; nothing has changed."),
-        (f"grant twice {SOMEBODY} --yes", "is the name of several datasets; say which"),
+        (f"grant nots {SOMEBODY} --yes", "Dataset 'nots' not found. Available:"),
+        (f"grant twice {SOMEBODY} --yes", "matches 2 datasets"),
         (f"grant theirs {SOMEBODY} --yes", "'theirs' is not yours to share"),
     ],
 )

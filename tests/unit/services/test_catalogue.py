@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from cognee_hooks.errors import UsageError
 from cognee_hooks.services.answers import Dataset
 from cognee_hooks.services.catalogue import Catalogue
 
@@ -22,6 +23,23 @@ def test_a_name_means_all_datasets_that_have_it_and_an_id_one():
     assert [row.id for row in known.find(B.replace("-", ""))] == [B]
     assert known.find("du") == []
     assert known.names == ["dup", "dup2"]
+
+
+def test_what_somebody_means_is_one_dataset_or_they_are_told_why_not():
+    known = catalogue((A, "dup", ME), (B, "dup", THEM), (C, "notes\n", ME))
+    assert known.choose(B) is known.require(B) is known.rows[1]
+    assert known.choose("nothing") is None
+    with pytest.raises(UsageError, match=r"^Dataset 'nothing' not found. Available: dup, notes.$"):
+        known.require("nothing")
+    twice = rf"^Ambiguous: 'dup' matches 2 datasets \(dup {A}; dup {B}\) — select its UUID.$"
+    with pytest.raises(UsageError, match=twice):
+        known.choose("dup")
+
+
+def test_of_many_datasets_a_sentence_lists_some_and_counts_the_rest():
+    assert catalogue().unknown("x") == "Dataset 'x' not found. Available: none."
+    many = catalogue(*((A, f"d{number:02}", ME) for number in range(22)))
+    assert many.unknown("x").endswith("d18, d19 and 2 more.")
 
 
 def test_a_name_leads_to_a_dataset_of_our_own_only():
