@@ -17,7 +17,7 @@ from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import PreCompact, SessionStart, Stop, Turn, UserPromptSubmit
 from cognee_hooks.faults import DropReason
 from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatus
-from cognee_hooks.services.recall import recall_memory
+from cognee_hooks.services.recall import guarded_recall
 
 if TYPE_CHECKING:
     from cognee_hooks.context import Session
@@ -174,26 +174,18 @@ class CompactionPlugin:
             return []
 
     async def _asked(self, session: Session, query: Redacted[str], limit: Deadline) -> list[str]:
-        context, services = self._context, self._context.services
-        # Last of all, because whoever is let through has to report how it went.
-        if not services.breaker.allow():
-            return []
         try:
             # What this conversation stored itself counts too: the model is about to lose it.
-            memory = await recall_memory(
-                services.client,
+            memory = await guarded_recall(
+                self._context.services,
                 query,
-                context.reads(session),
+                self._context.reads(session),
                 top_k=self._settings.top_k,
                 deadline=limit,
             )
-        except ServerFailure as failure:
-            services.health.note(failure)
-            services.breaker.failure(failure.kind)
+        except ServerFailure:
             return []
-        services.health.note(None)
-        services.breaker.success()
-        return memory.passages
+        return [] if memory is None else memory.passages
 
     async def _store(self, session: Session, turns: list[Turn]) -> None:
         """Store the turns that the graph does not hold; what it holds would only come back."""

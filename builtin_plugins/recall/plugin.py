@@ -22,7 +22,7 @@ from cognee_hooks.results import (
     StatusSegment,
 )
 from cognee_hooks.services.passages import Memory
-from cognee_hooks.services.recall import recall_memory
+from cognee_hooks.services.recall import guarded_recall, recall_memory
 from cognee_hooks.values import MAX_INT
 
 if TYPE_CHECKING:
@@ -185,7 +185,13 @@ class RecallPlugin:
         if not (self._on and self._settings.warm_up):
             return
         try:
-            await self._ask(await self._context.redact(WARM_UP_QUERY), deadline)
+            await recall_memory(
+                self._context.services.client,
+                await self._context.redact(WARM_UP_QUERY),
+                self._context.reads(),
+                top_k=self._settings.top_k,
+                deadline=deadline,
+            )
         except RedactionFailed:
             return
         except ServerFailure as failure:
@@ -199,21 +205,21 @@ class RecallPlugin:
         if services.health.state == "offline":
             services.health.probe_soon()
             return reasons.OFFLINE
-        # Only now, because whoever is let through has to report how it went.
-        if not services.breaker.allow():
-            return reasons.BREAKER_OPEN
         try:
-            memory = await self._ask(query, limit)
+            memory = await guarded_recall(
+                services,
+                query,
+                self._context.reads(),
+                top_k=self._settings.top_k,
+                deadline=limit,
+                own_session=self._context.session.session_id,
+            )
         except ServerFailure as failure:
-            reason = reasons.reason_of(failure)
-            services.health.note(failure)
-            if reason:
-                services.breaker.failure(failure.kind)
+            if reason := reasons.reason_of(failure):
                 return reason
             memory = Memory()
-        else:
-            services.health.note(None)
-        services.breaker.success()
+        if memory is None:
+            return reasons.BREAKER_OPEN
         if services.health.single_user:
             self._context.say(
                 "Cognee memory: this server runs without access control, so all its datasets share "
@@ -221,17 +227,6 @@ class RecallPlugin:
                 "ENABLE_BACKEND_ACCESS_CONTROL=true to keep them apart."
             )
         return self._rendered(memory)
-
-    async def _ask(self, query: Redacted[str], limit: Deadline) -> Memory:
-        context = self._context
-        return await recall_memory(
-            context.services.client,
-            query,
-            context.reads(),
-            top_k=self._settings.top_k,
-            deadline=limit,
-            own_session=context.session.session_id,
-        )
 
     async def _from_lanes(self, query: Redacted[str], limit: Deadline) -> list[AdditionalContext]:
         found: list[AdditionalContext] = []

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cognee_hooks.errors import ServerFailure
 from cognee_hooks.services.passages import Memory, memory_in
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
     from cognee_hooks.services.answers import DatasetRef
     from cognee_hooks.services.api import ServerApi
+    from cognee_hooks.services.bundle import Services
 
 
 async def recall_memory(
@@ -53,6 +55,53 @@ async def recall_memory(
             memory.add(answer)
     if len(failures) == len(answers):
         raise failures[0]
+    return memory
+
+
+async def guarded_recall(
+    services: Services,
+    query: Redacted[str],
+    datasets: Sequence[DatasetRef],
+    *,
+    top_k: int,
+    deadline: Deadline,
+    own_session: str = "",
+) -> Memory | None:
+    """Ask as `recall_memory` does where the circuit breaker lets it, and report how that went.
+
+    Ask last of all, when nothing else stands in the way: half-open, the breaker lets one through.
+
+    Args:
+        services: The session's services.
+        query: What to look for.
+        datasets: Where to look; at least one.
+        top_k: Passages at most, in each dataset.
+        deadline: When to give up.
+        own_session: Id of a conversation whose own passages are left out; "" leaves none out.
+
+    Returns:
+        What was found; None where the breaker keeps recall paused.
+
+    Raises:
+        ServerFailure: All of them failed. Health and breaker know already.
+    """
+    if not services.breaker.allow():
+        return None
+    try:
+        memory = await recall_memory(
+            services.client,
+            query,
+            datasets,
+            top_k=top_k,
+            deadline=deadline,
+            own_session=own_session,
+        )
+    except ServerFailure as failure:
+        services.health.note(failure)
+        services.breaker.failure(failure.kind)
+        raise
+    services.health.note(None)
+    services.breaker.success()
     return memory
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,8 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.redaction import Redacted
 from cognee_hooks.services.answers import DatasetRef
-from cognee_hooks.services.recall import recall_memory
+from cognee_hooks.services.passages import Memory
+from cognee_hooks.services.recall import guarded_recall, recall_memory
 from tests.support.plugins import HANG
 from tests.support.redacted import redacted
 from tests.support.scripted import RECALL, ScriptedClient, fails, remembers
@@ -70,3 +72,55 @@ async def test_a_conversations_own_passages_are_left_out_where_that_is_wanted(cl
 async def test_the_servers_own_remarks_are_no_memory(client):
     client.scripts[RECALL] = remembers("warming up", source="system")
     assert await recall(client, ONE) == []
+
+
+# -- guarded by the breaker ----------------------------------------------------------------------
+
+
+class Watched:
+    """Health and breaker of a session, which keep what they are told."""
+
+    def __init__(self, *, open_: bool = False) -> None:
+        self.told: list[object] = []
+        self._open = open_
+
+    def allow(self) -> bool:
+        return not self._open
+
+    def success(self) -> None:
+        self.told.append("worked")
+
+    def failure(self, kind: FailureKind) -> None:
+        self.told.append(kind)
+
+    def note(self, failure: ServerFailure | None) -> None:
+        self.told.append(failure and failure.kind.value)
+
+
+async def guarded(client: ScriptedClient, watched: Watched) -> Memory | None:
+    services = SimpleNamespace(client=client, health=watched, breaker=watched)
+    deadline = Deadline.after(PATIENCE)
+    return await guarded_recall(services, redacted("what?"), [ONE], top_k=3, deadline=deadline)
+
+
+async def test_a_recall_that_works_is_reported_to_health_and_breaker(client):
+    client.scripts[RECALL] = remembers("a fact")
+    watched = Watched()
+    assert (await guarded(client, watched)).passages == ["a fact"]
+    assert watched.told == [None, "worked"]
+
+
+@pytest.mark.parametrize("kind", [FailureKind.TIMED_OUT, FailureKind.NO_MEMORY])
+async def test_a_recall_that_fails_is_reported_to_health_and_breaker(client, kind):
+    client.scripts[RECALL] = fails(kind)
+    watched = Watched()
+    with pytest.raises(ServerFailure):
+        await guarded(client, watched)
+    assert watched.told == [kind.value, kind]
+
+
+async def test_while_the_breaker_is_open_nobody_is_asked_and_nothing_reported(client):
+    watched = Watched(open_=True)
+    assert await guarded(client, watched) is None
+    assert not client.queries
+    assert not watched.told
