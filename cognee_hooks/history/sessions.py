@@ -63,16 +63,17 @@ def state_folders(environ: Mapping[str, str]) -> list[Paths]:
 
 def known_sessions(environ: Mapping[str, str]) -> list[KnownSession]:
     """Return all sessions that have a ledger, the latest first."""
-    found = [
-        session
-        for paths in state_folders(environ)
-        for file in ledger_files(paths.ledger_dir)
-        if (session := _session(file)) is not None
-    ]
+    found = [session for file in ledgers(environ) if (session := known_session(file)) is not None]
     return sorted(found, key=lambda each: each.last, reverse=True)
 
 
-def _session(file: LedgerFile) -> KnownSession | None:
+def ledgers(environ: Mapping[str, str]) -> list[LedgerFile]:
+    """Return the ledgers of all agents."""
+    return [file for paths in state_folders(environ) for file in ledger_files(paths.ledger_dir)]
+
+
+def known_session(file: LedgerFile) -> KnownSession | None:
+    """Return what a ledger says of its session; None where it is gone."""
     try:
         last = file.path.stat().st_mtime
     except OSError:  # swept meanwhile
