@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from cognee_hooks.embedded.accounts import DEFAULT_PASSWORD
 from cognee_hooks.embedded.app import MAX_BODY, create_app
 from cognee_hooks.embedded.memory import Memory
 from cognee_hooks.errors import UsageError
+from cognee_hooks.services.listening import listen
 
 # As a cognee server does, so that clients meet here what they will meet there.
 _KEEP_ALIVE_SECONDS = 5
@@ -100,7 +100,7 @@ class EmbeddedServer:
         """
         if self._thread is not None:
             raise UsageError("The memory server was started already.")
-        listener = _listen(self._address)
+        listener = listen(*self._address)
         try:
             self._memory = Memory(self.data_path, self._password)
         except BaseException:
@@ -213,24 +213,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _listen(address: tuple[str, int]) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-    # The event loop turns Nagle's algorithm off only where it sees that the protocol is TCP; with
-    # it, every answer on a kept connection would be 40 ms late.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        # A restart may take over a port whose old connections are still closing down.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError as error:
-        listener.close()
-        raise UsageError(
-            f"Cannot listen on {address[0]} port {address[1]}: {error.strerror}. "
-            "Choose another port, or 0 for a free one."
-        ) from error
-    return listener
 
 
 def _url(host: str, port: int) -> str:

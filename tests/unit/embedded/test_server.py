@@ -21,7 +21,6 @@ from cognee_hooks.embedded import EmbeddedServer, accounts
 from cognee_hooks.embedded.call import Call
 from cognee_hooks.embedded.memory import Memory
 from cognee_hooks.embedded.routes.auth import health
-from cognee_hooks.embedded.server import _listen
 from cognee_hooks.errors import UsageError
 from tests.support.api import post_entry, question, recall, remember
 from tests.support.real_cognee import free_port
@@ -243,10 +242,3 @@ def test_a_data_file_that_cannot_be_used_frees_the_port(data_path: Path):
     data_path.unlink()
     with server:
         assert server.running
-
-
-def test_small_answers_are_not_held_back(data_path: Path):
-    """Nagle's algorithm is off on connections that the event loop knows to be TCP."""
-    listener = _listen(("127.0.0.1", 0))
-    assert listener.proto == socket.IPPROTO_TCP
-    listener.close()
