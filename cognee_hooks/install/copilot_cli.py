@@ -11,7 +11,6 @@ from typing import Any
 
 from cognee_hooks.install import command
 from cognee_hooks.install.file_installer import FileInstaller
-from cognee_hooks.install.jsonhooks import HookTable
 from cognee_hooks.install.plan import Place, Scope
 
 NAME = "copilot-cli"
@@ -30,7 +29,6 @@ TIMEOUTS = {
 prompt, so that there is nothing to wait for."""
 EMPTY = "{}"
 """The answer that changes nothing."""
-_SCAFFOLD = {"version": 1}
 
 
 def hooks_path(place: Place) -> Path:
@@ -40,11 +38,6 @@ def hooks_path(place: Place) -> Path:
     if place.scope is Scope.USER:
         root = place.folder("COPILOT_HOME", ".copilot")
     return root / "hooks" / "cognee-hooks.json"
-
-
-def _table() -> HookTable:
-    entries = {event: _entry(event, each) for event, each in TIMEOUTS.items()}
-    return HookTable(entries=entries, scaffold=_SCAFFOLD)
 
 
 def _entry(event: str, seconds: int) -> dict[str, Any]:
@@ -65,9 +58,11 @@ def _notes(_: str, place: Place) -> list[str]:
 
 INSTALLER = FileInstaller(
     title=TITLE,
-    table=_table,
+    timeouts=TIMEOUTS,
+    entry=_entry,
     path=hooks_path,
     notes=_notes,
     next_step="Restart running Copilot CLI sessions, or start a new one.",
+    scaffold={"version": 1},
 )
 """Installer for GitHub Copilot CLI."""

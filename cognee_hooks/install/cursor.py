@@ -8,7 +8,6 @@ from typing import Any
 
 from cognee_hooks.install import command
 from cognee_hooks.install.file_installer import FileInstaller
-from cognee_hooks.install.jsonhooks import HookTable
 from cognee_hooks.install.plan import Place, Scope
 
 NAME = "cursor"
@@ -28,7 +27,6 @@ GO_ON = '{"continue": true}'
 """The answer to a prompt that changes nothing."""
 EMPTY = "{}"
 """The answer to anything else that changes nothing."""
-_SCAFFOLD = {"version": 1}
 
 
 def hooks_path(place: Place) -> Path:
@@ -36,11 +34,6 @@ def hooks_path(place: Place) -> Path:
     place.require(NAME, Scope.USER, Scope.PROJECT)
     root = place.home if place.scope is Scope.USER else place.cwd
     return root / ".cursor" / "hooks.json"
-
-
-def _table() -> HookTable:
-    entries = {event: _entry(event, each) for event, each in TIMEOUTS.items()}
-    return HookTable(entries=entries, scaffold=_SCAFFOLD)
 
 
 def _entry(event: str, seconds: int) -> dict[str, Any]:
@@ -61,9 +54,11 @@ def _notes(_: str, place: Place) -> list[str]:
 
 INSTALLER = FileInstaller(
     title=TITLE,
-    table=_table,
+    timeouts=TIMEOUTS,
+    entry=_entry,
     path=hooks_path,
     notes=_notes,
     next_step="Start a new chat in Cursor; restart it if our hooks are not listed there.",
+    scaffold={"version": 1},
 )
 """Installer for Cursor."""

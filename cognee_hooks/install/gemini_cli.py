@@ -8,7 +8,6 @@ from typing import Any
 
 from cognee_hooks.install import command
 from cognee_hooks.install.file_installer import FileInstaller
-from cognee_hooks.install.jsonhooks import HookTable
 from cognee_hooks.install.jsontext import Dialect, parse
 from cognee_hooks.install.plan import Place, Scope
 
@@ -38,11 +37,6 @@ def settings_path(place: Place) -> Path:
     return root / ".gemini" / "settings.json"
 
 
-def _table() -> HookTable:
-    entries = {event: _entry(event, each) for event, each in TIMEOUTS.items()}
-    return HookTable(entries=entries, dialect=DIALECT)
-
-
 def _entry(event: str, milliseconds: int) -> dict[str, Any]:
     line = shlex.join(command.hook_argv(NAME, event, EMPTY))
     entry: dict[str, Any] = {
@@ -67,9 +61,11 @@ def _notes(text: str, place: Place) -> list[str]:
 
 INSTALLER = FileInstaller(
     title=TITLE,
-    table=_table,
+    timeouts=TIMEOUTS,
+    entry=_entry,
     path=settings_path,
     notes=_notes,
     next_step="Restart running Gemini CLI sessions, or start a new one.",
+    dialect=DIALECT,
 )
 """Installer for Gemini CLI."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from cognee_hooks.install import command
 from cognee_hooks.install.file_installer import FileInstaller
-from cognee_hooks.install.jsonhooks import HookTable
 from cognee_hooks.install.jsontext import Dialect, parse
 from cognee_hooks.install.plan import Place, Scope
 
@@ -39,11 +38,6 @@ def settings_path(place: Place) -> Path:
     return place.cwd / ".qwen" / "settings.json"
 
 
-def _table() -> HookTable:
-    entries = {event: _entry(event, each) for event, each in TIMEOUTS.items()}
-    return HookTable(entries=entries, dialect=DIALECT)
-
-
 def _entry(event: str, milliseconds: int) -> dict[str, Any]:
     line = shlex.join(command.hook_argv(NAME, event, EMPTY))
     return {"hooks": [{"type": "command", "command": line, "timeout": milliseconds}]}
@@ -63,9 +57,11 @@ def _notes(text: str, place: Place) -> list[str]:
 
 INSTALLER = FileInstaller(
     title=TITLE,
-    table=_table,
+    timeouts=TIMEOUTS,
+    entry=_entry,
     path=settings_path,
     notes=_notes,
     next_step="Restart running Qwen Code sessions, or start a new one.",
+    dialect=DIALECT,
 )
 """Installer for Qwen Code."""
