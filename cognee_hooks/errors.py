@@ -184,4 +184,25 @@ class CogneeHooksWarning(UserWarning):
 
 
 class CogneeHooksDeprecationWarning(CogneeHooksWarning, DeprecationWarning):
-    """Something that plugin authors use will go away; the message names its replacement."""
+    """Something that plugin authors use will go away.
+
+    Attributes:
+        what: What will, as the subject of a sentence.
+        since: First release that warned of it.
+        removed_in: First release without it.
+        instead: What to do, as a sentence.
+    """
+
+    def __init__(self, what: str, since: str, removed_in: str, instead: str) -> None:
+        super().__init__(what, since, removed_in, instead)
+        self.what = what
+        self.since = since
+        self.removed_in = removed_in
+        self.instead = instead
+
+    def __str__(self) -> str:
+        """Return one line for the plugin's author."""
+        return (
+            f"{self.what} is deprecated since cognee-hooks {self.since} and goes away in "
+            f"{self.removed_in}. {self.instead}"
+        )

@@ -6,12 +6,15 @@ plugin that is never called costs nothing to load.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
+
+if TYPE_CHECKING:
+    from cognee_hooks.errors import CogneeHooksDeprecationWarning
 
 PROJECT = "cognee_hooks"
 PREFIX = "cognee_"
@@ -55,6 +58,8 @@ class Policy:
         detached: The host does not wait: implementations run as background work of the session.
         result: The type that an implementation returns, or None where results are ignored. Collect
             and register hooks also take a list of it.
+        warn_on_impl: Told to whoever implements this deprecated hook.
+        warn_on_impl_args: Told to whoever asks for one of these deprecated arguments, by name.
     """
 
     kind: Kind
@@ -63,6 +68,8 @@ class Policy:
     in_order: bool = False
     detached: bool = False
     result: type | None = None
+    warn_on_impl: CogneeHooksDeprecationWarning | None = None
+    warn_on_impl_args: Mapping[str, CogneeHooksDeprecationWarning] = field(default_factory=dict)
 
 
 def hookspec(
@@ -73,8 +80,14 @@ def hookspec(
     in_order: bool = False,
     detached: bool = False,
     result: type | None = None,
+    warn_on_impl: CogneeHooksDeprecationWarning | None = None,
+    warn_on_impl_args: Mapping[str, CogneeHooksDeprecationWarning] | None = None,
 ) -> Callable[[F], F]:
     """Declare a hook: pluggy's spec mark and our policy in one place.
+
+    Pluggy has the two options about warnings as well. They are not handed to it because it warns in
+    the middle of a registration, which a filter that turns warnings into errors would leave half
+    done; the registry warns afterwards.
 
     Args:
         kind: How results are used.
@@ -83,11 +96,22 @@ def hookspec(
         in_order: See `Policy`.
         detached: See `Policy`.
         result: The type that an implementation returns.
+        warn_on_impl: See `Policy`.
+        warn_on_impl_args: See `Policy`.
 
     Returns:
         The decorator for the spec function.
     """
-    policy = Policy(kind, budget, on_fault, in_order, detached, result)
+    policy = Policy(
+        kind,
+        budget,
+        on_fault,
+        in_order,
+        detached,
+        result,
+        warn_on_impl,
+        warn_on_impl_args or {},
+    )
 
     def mark(function: F) -> F:
         setattr(function, POLICY_ATTRIBUTE, policy)

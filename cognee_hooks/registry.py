@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from cognee_hooks import API_VERSION, hookspecs
+from cognee_hooks import API_VERSION, deprecated, hookspecs
 from cognee_hooks._defaults import BUILT_IN_MARKER, BUILT_IN_PACKAGE, BUILT_INS, ESSENTIAL
 from cognee_hooks.errors import PluginError, PluginRefused
 from cognee_hooks.guard import Attempt, Worker, attempt
@@ -61,6 +61,7 @@ class PluginRecord:
         state: Where it stands.
         reason: Why it is not active; a sentence.
         hooks: Hooks that it implements.
+        deprecations: What it uses that will go away; sentences for its author.
         load_seconds: Time to import and make it.
         built_in: It comes with cognee-hooks.
     """
@@ -71,6 +72,7 @@ class PluginRecord:
     state: PluginState = PluginState.ACTIVE
     reason: str = ""
     hooks: tuple[str, ...] = ()
+    deprecations: tuple[str, ...] = ()
     load_seconds: float = 0.0
     built_in: bool = False
 
@@ -243,8 +245,9 @@ class Registry:
                 self.manager.unregister(name=record.name)
             self._fail(record, _sentence(done.error))
             return
+        said = deprecated.warn_of(plugin, self.manager, self.policies)
         self._plugins[record.name] = plugin
-        self._records[record.name] = record
+        self._records[record.name] = replace(record, deprecations=said)
 
     def _fail(self, record: PluginRecord, reason: str) -> None:
         self._records[record.name] = replace(record, state=PluginState.FAILED, reason=reason)
@@ -318,19 +321,26 @@ def _load_built_in(target: str) -> Any:
 
 
 def _made(name: str, loaded: Any, make_context: ContextFactory) -> object:
-    """Turn what an entry point names into a plugin: a module, an object, a factory's product."""
-    asked = getattr(loaded, "cognee_hooks_api", API_VERSION)
+    """Turn what an entry point names into a plugin: a module, an object, a factory's product.
+
+    What names another version is not called; what its factory makes may name one, too.
+    """
+    _check_version(name, loaded)
+    if isinstance(loaded, ModuleType) or not callable(loaded):
+        return loaded
+    made = loaded(make_context(name)) if inspect.signature(loaded).parameters else loaded()
+    _check_version(name, made)
+    return made
+
+
+def _check_version(name: str, plugin: object) -> None:
+    asked = getattr(plugin, "cognee_hooks_api", API_VERSION)
     if asked != API_VERSION:
         raise PluginRefused(
             name,
             f"It was written for version {asked} of the hook API, this is version {API_VERSION}. "
             "Install a matching version of the plugin.",
         )
-    if isinstance(loaded, ModuleType) or not callable(loaded):
-        return loaded
-    if inspect.signature(loaded).parameters:
-        return loaded(make_context(name))
-    return loaded()
 
 
 def _same(plugin: object) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from cognee_hooks.cli import plugin_switch, plugin_trace
@@ -16,7 +17,7 @@ from cognee_hooks.cli.common import (
 )
 from cognee_hooks.errors import UsageError
 from cognee_hooks.host import Host
-from cognee_hooks.printable import one_line
+from cognee_hooks.printable import clean, one_line
 from cognee_hooks.registry import PluginRecord, PluginState, declared_policies
 
 _PREFIX = "cognee_"
@@ -67,6 +68,9 @@ def _list(options: argparse.Namespace) -> int:
             for record in records
         ],
     )
+    for record in records:
+        for text in record.deprecations:
+            print(clean(f"! {record.name}: {text}"), file=sys.stderr)
     hidden = len(host.registry.records) - len(records)
     if hidden and not options.all and not options.hook:
         print(f"{hidden} more not active; --all shows them and why.")
@@ -91,6 +95,7 @@ def _as_json(host: Host, record: PluginRecord) -> dict[str, Any]:
         "state": record.state.value,
         "reason": record.reason,
         "hooks": list(record.hooks),
+        "deprecations": list(record.deprecations),
         "built_in": record.built_in,
         "load_ms": round(record.load_seconds * 1000, 1),
         "faults": [

@@ -70,10 +70,15 @@ def _loaded(host: Host) -> list[CheckResult]:
             )
         elif record.state is PluginState.ACTIVE:
             active += 1
+            rows += [_outdated(record.name, text) for text in record.deprecations]
             if faults:
                 counted = ", ".join(f"{f.error_type} in {f.hook} x{f.count}" for f in faults)
                 rows.append(_doubtful(f"{record.name}: {counted}"))
     return [ok("plugins", f"{active} active"), *rows]
+
+
+def _outdated(plugin: str, detail: str) -> CheckResult:
+    return warning(f"plugin {plugin}", detail, "it works for now; look for a newer version of it")
 
 
 def _doubtful(detail: str) -> CheckResult:

@@ -75,12 +75,14 @@ def check_plugin(
     with contextlib.redirect_stdout(printed):
         session = PluginSession(home, {NAME: plugin}, arguments=arguments)
         problems = [*_loading(session)]
+        outdated = [*_deprecated(session)]
         if not problems:
             problems += _annotations(session)
             problems += _registered(session, samples, allowed)
             problems += _living(session)
         elif session.host.registry.is_active(NAME):
             problems += _annotations(session)
+    problems += outdated
     if printed.getvalue():
         problems.append(_problem("", "it prints, which an agent would read as its answer"))
     return problems + list(before.changes())
@@ -108,6 +110,12 @@ def _loading(session: PluginSession) -> Iterator[Problem]:
         return
     for problem in host.settings.problems:
         yield _problem("cognee_register_settings", f"{problem.name}: {problem.message}")
+
+
+def _deprecated(session: PluginSession) -> Iterator[Problem]:
+    [record] = (each for each in session.host.registry.records if each.name == NAME)
+    for text in record.deprecations:
+        yield _problem("", text)
 
 
 def _annotations(session: PluginSession) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ import pytest
 from cognee_hooks import registry
 from cognee_hooks.faults import Fault, FaultType
 from cognee_hooks.host import Host
+from cognee_hooks.markers import Policy
 from tests.support.waiting import PATIENCE
 
 SHORT = 3.0
@@ -39,13 +40,17 @@ def patient_hooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     a session 2.5 s, which a server that other tests use as well may need.
     """
     if request.node.get_closest_marker("expects_faults") is None:
-        policies = {
-            name: replace(policy, budget=max(policy.budget, PATIENCE / 2))
-            if policy.budget < SHORT
-            else policy
-            for name, policy in registry.declared_policies().items()
-        }
-        monkeypatch.setattr(registry, "declared_policies", lambda: policies)
+        declared = registry.declared_policies
+
+        def patient() -> dict[str, Policy]:
+            return {
+                name: replace(policy, budget=max(policy.budget, PATIENCE / 2))
+                if policy.budget < SHORT
+                else policy
+                for name, policy in declared().items()
+            }
+
+        monkeypatch.setattr(registry, "declared_policies", patient)
 
 
 @pytest.fixture(autouse=True)

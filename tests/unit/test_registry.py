@@ -277,6 +277,22 @@ def test_one_for_another_version_of_the_hook_api_says_so(version):
     assert "Install a matching version" in reason
 
 
+def test_a_factory_for_another_version_is_not_called_and_its_product_may_say_so_too():
+    class Newer(Good):
+        cognee_hooks_api = 2
+
+    def makes() -> Newer:
+        return Newer()
+
+    def never() -> Good:
+        raise AssertionError
+
+    never.cognee_hooks_api = 2
+    for factory in (makes, never, Newer):
+        reason = record(load(entry("newer", factory)), "newer").reason
+        assert "written for version 2" in reason
+
+
 def test_a_name_that_is_taken_stays_with_the_first():
     first, second = entry("twin", Good()), entry("twin", Good())
     second.value = "zz:plugin"
