@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.paths import QUARANTINE
+from cognee_hooks.services.permissions import open_to_others
 from cognee_hooks.services.statefile import make_private_folder
 
 MAX_IN_MEMORY = 16
@@ -25,7 +25,6 @@ STALE_TRACE_SECONDS = 24 * 3600.0
 """Log and locks of a session of which nothing waits are kept for so long."""
 
 _STEM = re.compile(r"[0-9a-f]{40}")
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class BufferFolder:
         facts = self.path.stat()
         if facts.st_uid != os.geteuid():
             raise Untrusted(f"{self.path} is not a folder of your own")
-        if facts.st_mode & _OTHERS:
+        if open_to_others(facts.st_mode):
             self.path.chmod(0o700)
 
     def check(self) -> None:

@@ -14,6 +14,7 @@ from cognee_hooks.doctor.rows import failed, info, ok, warning
 from cognee_hooks.overview import bare
 from cognee_hooks.results import CheckResult
 from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.permissions import open_to_others
 
 if TYPE_CHECKING:
     from cognee_hooks.host import Host
@@ -69,7 +70,7 @@ def _env_file(host: Host) -> CheckResult:
     except OSError:
         return info("env file", f"{path} is not there; nothing has to be in it")
     found = f"{path} ({_counted(names, 'key')})"
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if open_to_others(mode):
         return warning(
             "env file",
             f"{found}; others can read it ({mode:04o})",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cognee_hooks.doctor.rows import failed, info, ok, warning
 from cognee_hooks.results import CheckResult
+from cognee_hooks.services.permissions import open_to_others
 
 if TYPE_CHECKING:
     from cognee_hooks.host import Host
@@ -22,7 +23,6 @@ LAST_FREE = 5 * 1024 * 1024
 LARGE_STATE = 1024 * 1024 * 1024
 MAX_FILES = 20_000
 MAX_LOOSE = 5
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def checks(host: Host) -> list[CheckResult]:
@@ -93,7 +93,7 @@ def _loose(path: Path) -> int | None:
     mode = stat.S_IMODE(facts.st_mode)
     if stat.S_ISLNK(facts.st_mode):
         return None
-    return mode if mode & _OTHERS else None
+    return mode if open_to_others(mode) else None
 
 
 def _existing(path: Path) -> Path:

@@ -18,10 +18,10 @@ from pathlib import Path
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.guard import attempt
 from cognee_hooks.services.filelock import KernelLock
+from cognee_hooks.services.permissions import open_to_others
 from cognee_hooks.services.statefile import make_private_folder, write_atomic
 
 _LOCK_SECONDS = 0.1
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class LogFile:
@@ -75,7 +75,7 @@ class LogFile:
         if not stat.S_ISREG(facts.st_mode):
             os.close(descriptor)
             raise OSError(errno.EINVAL, "no regular file", str(self._path))
-        if facts.st_mode & _OTHERS:
+        if open_to_others(facts.st_mode):
             with suppress(OSError):  # somebody else's
                 os.fchmod(descriptor, 0o600)
         return descriptor
