@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cognee_hooks.caller import Caller
+from cognee_hooks.cli.options import add_plugins_option
 from cognee_hooks.cli.progress import Progress
 from cognee_hooks.cli.terminal import TerminalDialogs, can_ask
 from cognee_hooks.deadline import Deadline
@@ -38,14 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"when to give up (default: {TIMEOUT_SECONDS:g})",
     )
-    parser.add_argument(
-        "-p",
-        dest="plugins",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="load an installed plugin, or with no:NAME leave one out, in a session of its own",
-    )
+    add_plugins_option(parser, ", in a session of its own")
 
 
 def call(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.agents import BUILT_IN, DEFAULT_AGENT, max_context_bytes_of
 from cognee_hooks.cli.layout import as_records, column_widths, room
+from cognee_hooks.cli.options import add_plugins_option
 from cognee_hooks.errors import UsageError
 from cognee_hooks.host import Host
 from cognee_hooks.printable import clean
@@ -25,14 +26,7 @@ _DIGITS = 9
 
 def add_host_options(parser: argparse.ArgumentParser, *, agent: bool = True) -> None:
     """Add the options that decide how a host is made."""
-    parser.add_argument(
-        "-p",
-        dest="plugins",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="load an installed plugin, or with no:NAME leave one out; may be repeated",
-    )
+    add_plugins_option(parser, "; may be repeated")
     if agent:
         parser.add_argument(
             "--agent", default=DEFAULT_AGENT, help=f"agent that is meant (default: {DEFAULT_AGENT})"
