@@ -26,7 +26,7 @@ from cognee_hooks.declarations import METADATA, REFUSALS, Narrow, Option, Parser
 from cognee_hooks.selection import CONTROL_KEYS, PluginSelection, Selector
 from cognee_hooks.values import to_text
 
-__all__ = ["Narrow", "PluginSelection", "SettingsProblem", "OptionRow", "Settings", "option"]
+__all__ = ["Narrow", "OptionRow", "PluginSelection", "Settings", "SettingsProblem", "option"]
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ _STDOUT = 1
 _STDERR = 2
 
 
-class Answer:
+class PrintedAnswer:
     """What goes to standard output: given once, written once.
 
     Args:
@@ -83,7 +83,7 @@ def call_bounded(work: Callable[[], T], deadline: Deadline) -> T:
 
 
 def run_bounded(
-    work: Callable[[], Coroutine[Any, Any, None]], answer: Answer, deadline: Deadline
+    work: Callable[[], Coroutine[Any, Any, None]], answer: PrintedAnswer, deadline: Deadline
 ) -> None:
     """Run ``work`` until it ends or the deadline comes.
 

@@ -32,7 +32,7 @@ please look through the files all the same before you send them to anybody.
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BundlePart:
     """One file of a bundle.
 
     Attributes:
@@ -57,9 +57,9 @@ def write_bundle(options: argparse.Namespace, found: Sequence[Finding]) -> int:
         UsageError: The file cannot be written, or is there already.
     """
     path = Path(options.bundle or time.strftime("cognee-hooks-bundle-%Y%m%d-%H%M%S.tar.gz"))
-    files = [Part("README.txt", ABOUT.encode(), "what this is")]
+    files = [BundlePart("README.txt", ABOUT.encode(), "what this is")]
     for name, (about, content) in parts(options.agent, options.plugins, found).items():
-        files.append(Part(name, _encoded(content), about))
+        files.append(BundlePart(name, _encoded(content), about))
     _write(path, _packed(files))
     if options.json:
         listed = [{"name": e.name, "bytes": len(e.content), "about": e.about} for e in files]
@@ -78,7 +78,7 @@ def _encoded(content: str | Mapping[str, object] | Sequence[object]) -> bytes:
     return json.dumps(content, indent=2, ensure_ascii=False, default=str).encode(errors="replace")
 
 
-def _packed(files: Sequence[Part]) -> bytes:
+def _packed(files: Sequence[BundlePart]) -> bytes:
     """Return the archive; it names no user, and no folder of this machine."""
     packed = io.BytesIO()
     now = int(time.time())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cognee_hooks.services.ledger_file import LedgerFile, Row, rows_in
+from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow, rows_in
 from cognee_hooks.services.statefile import read_bytes
 
 
-class Tail:
+class LedgerTail:
     """Yields the rows of one ledger that nobody has seen yet.
 
     Args:
@@ -24,7 +24,7 @@ class Tail:
         if from_end:
             self.take()
 
-    def take(self) -> list[Row]:
+    def take(self) -> list[LedgerRow]:
         """Return the rows that were added since the last call, oldest first.
 
         When the ledger grew too long its lines were copied to the older file, before the new one

@@ -10,12 +10,12 @@ from heapq import nlargest
 from typing import Any
 
 from cognee_hooks.cli.common import print_table, whole
-from cognee_hooks.cli.follow import Tail
+from cognee_hooks.cli.follow import LedgerTail
 from cognee_hooks.cli.words import local
 from cognee_hooks.errors import UsageError
 from cognee_hooks.history.sessions import KnownSession, known_sessions
 from cognee_hooks.printable import one_line
-from cognee_hooks.services.ledger_file import Row
+from cognee_hooks.services.ledger_file import LedgerRow
 from cognee_hooks.services.process import current_environ
 
 SHOWN = 50
@@ -23,7 +23,7 @@ POLL_SECONDS = 0.5
 NAMED = 5
 """Sessions that an error names."""
 
-_Entry = tuple[KnownSession, Row]
+_Entry = tuple[KnownSession, LedgerRow]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,9 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError("--timeline adds up what there is; it cannot --follow")
         timeline.show(sessions, options.n, as_json=options.json)
         return 0
-    tails = {each.stem: Tail(each.ledger, from_end=True) for each in sessions if options.follow}
+    tails = {
+        each.stem: LedgerTail(each.ledger, from_end=True) for each in sessions if options.follow
+    }
     rows = latest(sessions, options.n)
     # What was added in between is in both.
     shown = {(session.stem, row) for session, row in rows}
@@ -114,10 +116,10 @@ def latest(sessions: Iterable[KnownSession], count: int) -> list[_Entry]:
     return sorted(rows, key=lambda entry: entry[1].time)
 
 
-def _added(sessions: Iterable[KnownSession], tails: dict[str, Tail]) -> Iterator[_Entry]:
+def _added(sessions: Iterable[KnownSession], tails: dict[str, LedgerTail]) -> Iterator[_Entry]:
     for session in sessions:
         if session.stem not in tails:
-            tails[session.stem] = Tail(session.ledger, from_end=False)
+            tails[session.stem] = LedgerTail(session.ledger, from_end=False)
         for row in tails[session.stem].take():
             yield session, row
 
@@ -134,7 +136,7 @@ def _print_lines(rows: Iterable[_Entry]) -> None:
         print("  ".join(cell for cell in _cells(session, row) if cell), flush=True)
 
 
-def _cells(session: KnownSession, row: Row) -> list[str]:
+def _cells(session: KnownSession, row: LedgerRow) -> list[str]:
     return [
         local(row.time),
         session.session_id or "?",
@@ -153,7 +155,7 @@ def _print_json(rows: Iterable[_Entry]) -> None:
         print(json.dumps(_document(session, row)), flush=True)
 
 
-def _document(session: KnownSession, row: Row) -> Mapping[str, Any]:
+def _document(session: KnownSession, row: LedgerRow) -> Mapping[str, Any]:
     return {
         "time": row.time,
         "session_id": session.session_id,

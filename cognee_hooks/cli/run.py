@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cognee_hooks.agents import BUILT_IN, session_id_of
-from cognee_hooks.cli.bounded import Answer, call_bounded, leave, run_bounded, take_stdout
+from cognee_hooks.cli.bounded import PrintedAnswer, call_bounded, leave, run_bounded, take_stdout
 from cognee_hooks.cli.common import add_host_options, find_agent, make_host
 from cognee_hooks.cli.stdin import read_payload
 from cognee_hooks.deadline import Deadline
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     begun = Deadline.after(0)
     environ = current_environ()
     agent = agent_of(options)
-    answer = Answer(agent.empty(options.event), take_stdout())
+    answer = PrintedAnswer(agent.empty(options.event), take_stdout())
     payload = read_payload(sys.stdin, Deadline.after(10))
     if payload is None or environ.get(NESTED):
         answer.settle()
@@ -77,7 +77,7 @@ async def _pass_on(
     agent: Agent,
     event: str,
     payload: Mapping[str, Any],
-    answer: Answer,
+    answer: PrintedAnswer,
     limit: Deadline,
 ) -> None:
     read = agent.read(event, payload, session_id=host.session.session_id)

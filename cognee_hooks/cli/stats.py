@@ -11,13 +11,13 @@ from cognee_hooks.cli.since import since
 from cognee_hooks.history.sessions import KnownSession, known_sessions
 from cognee_hooks.history.usage import Usage, day_of, entries, grouped
 from cognee_hooks.results import Act
-from cognee_hooks.services.ledger_file import Row
+from cognee_hooks.services.ledger_file import LedgerRow
 from cognee_hooks.services.process import current_environ
 
 DEFAULT_SINCE = "30d"
 """As long as the ledger of a session that nobody goes on with is kept."""
 
-_GROUPS: Mapping[str, Callable[[KnownSession, Row], str]] = {
+_GROUPS: Mapping[str, Callable[[KnownSession, LedgerRow], str]] = {
     "day": lambda _, row: day_of(row),
     "agent": lambda session, _: session.agent or "?",
     "dataset": lambda session, _: session.dataset or "?",

@@ -35,7 +35,7 @@ CLOSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class StatusReport:
     """What there is to know.
 
     Attributes:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def collect(environ: Mapping[str, str], agent: str, now: float) -> Report:
+def collect(environ: Mapping[str, str], agent: str, now: float) -> StatusReport:
     """Look at daemon, server and files.
 
     Args:
@@ -87,7 +87,7 @@ def collect(environ: Mapping[str, str], agent: str, now: float) -> Report:
     totals: Counter[Act] = Counter()
     for session in sessions:
         totals.update(session.ledger.totals())
-    return Report(
+    return StatusReport(
         daemon=_daemon(Paths.of(environ, "daemon").daemon_dir),
         seen=asyncio.run(_seen(environ, agent)),
         waiting=waiting_files(environ, by_stem, now=now),
@@ -119,7 +119,7 @@ async def _seen(environ: Mapping[str, str], agent: str) -> Overview:
         await host.close(Deadline.after(CLOSE_SECONDS))
 
 
-def _as_json(report: Report) -> Mapping[str, Any]:
+def _as_json(report: StatusReport) -> Mapping[str, Any]:
     return {
         "daemon": report.daemon,
         "server": asdict(report.seen.server),
@@ -142,7 +142,7 @@ def _file(waiting: Waiting) -> Mapping[str, Any]:
     }
 
 
-def _print(report: Report, now: float) -> None:
+def _print(report: StatusReport, now: float) -> None:
     waiting, aside = report.waiting, report.quarantined
     rows = [
         StatusRow(label="Daemon", text=_about_daemon(report.daemon)),

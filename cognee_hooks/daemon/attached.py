@@ -41,7 +41,7 @@ from cognee_hooks.services.process import ancestors
 
 if TYPE_CHECKING:
     from cognee_hooks.daemon.live_session import LiveSession
-    from cognee_hooks.daemon.sessions import Sessions
+    from cognee_hooks.daemon.sessions import LiveSessions
     from cognee_hooks.host import Host
 
 LONGEST_SECONDS = 3600.0
@@ -66,7 +66,7 @@ class Attached:
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: LiveSessions,
         opening: Opening,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,

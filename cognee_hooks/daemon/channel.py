@@ -66,7 +66,7 @@ WAITING_SECONDS = 2.0
 _LOG = logging.getLogger(__name__)
 
 
-class Live(Protocol):
+class ChannelSession(Protocol):
     """What a channel needs of a session."""
 
     async def ready(self) -> Host | None:
@@ -78,7 +78,7 @@ class Link(Protocol):
     """Connects a channel with the session that it belongs to."""
 
     @property
-    def session(self) -> Live:
+    def session(self) -> ChannelSession:
         """The session; another one after it has ended and goes on."""
         ...
 
@@ -239,7 +239,7 @@ class Channel:
     async def _host(self) -> Host | None:
         return await self._adopt(self._link.session)
 
-    async def _adopt(self, session: Live) -> Host | None:
+    async def _adopt(self, session: ChannelSession) -> Host | None:
         host = await session.ready()
         if host is not None and host is not self._known:
             self._leave()

@@ -17,7 +17,7 @@ from typing import Any
 
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
-from cognee_hooks.daemon.sessions import Sessions
+from cognee_hooks.daemon.sessions import LiveSessions
 from cognee_hooks.daemon.thin_client import LIMIT, VERSION
 from cognee_hooks.daemon.watchdog import Watchdog
 from cognee_hooks.deadline import Deadline
@@ -53,7 +53,7 @@ class Daemon:
         self._idle_seconds = idle_seconds
         self._began = time.time()
         self._stopping = asyncio.Event()
-        self._sessions = Sessions(Journal(self._folder, Sealer.of(paths.key_file)))
+        self._sessions = LiveSessions(Journal(self._folder, Sealer.of(paths.key_file)))
         self._watchdog = Watchdog(self._replace, trace=self._folder / "daemon.log")
         self._server = Server(
             self._sessions,

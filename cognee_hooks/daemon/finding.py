@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 8
 
 
-class Live(Protocol):
+class SoughtSession(Protocol):
     """What is looked at of a session."""
 
     @property
@@ -50,7 +50,7 @@ class Live(Protocol):
         ...
 
 
-L = TypeVar("L", bound=Live)
+L = TypeVar("L", bound=SoughtSession)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +154,6 @@ def _here(rows: Collection[L], cwd: str) -> list[L]:
     return [each for each in rows if each.cwd == cwd]
 
 
-def _several(found: Sequence[Live]) -> str:
+def _several(found: Sequence[SoughtSession]) -> str:
     named = ", ".join(f"{each.own_id} in {one_line(each.cwd)}" for each in found[:MOST_NAMED])
     return f"several live sessions may be meant: {named}. Name one with --session"

@@ -27,7 +27,7 @@ from cognee_hooks.daemon.protocol import (
     read_opening,
     taken,
 )
-from cognee_hooks.daemon.sessions import Sessions, origin_of
+from cognee_hooks.daemon.sessions import LiveSessions, origin_of
 from cognee_hooks.daemon.thin_client import STATUS, VERSION, peer_user
 from cognee_hooks.payload import MAX_BYTES, first_object
 from cognee_hooks.results import NESTED, Origin
@@ -64,7 +64,7 @@ class Server:
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: LiveSessions,
         *,
         control: Control,
         hand_over: Callable[[], None],
@@ -229,7 +229,7 @@ class _Link:
     """
 
     def __init__(
-        self, sessions: Sessions, agent: Agent, opening: Opening, busy: Callable[[], None]
+        self, sessions: LiveSessions, agent: Agent, opening: Opening, busy: Callable[[], None]
     ) -> None:
         self.agent = agent
         self._busy = busy

@@ -46,7 +46,7 @@ _LOG = logging.getLogger(__name__)
 Key = tuple[str, str]
 
 
-class Sessions:
+class LiveSessions:
     """All sessions of the daemon.
 
     Args:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cognee_hooks.drill.script import Conversation
+from cognee_hooks.drill.script import DrillConversation
 from cognee_hooks.drill.server import ENTRY, Spoiled
 from cognee_hooks.drill.world import Reply, World
 
@@ -28,11 +28,11 @@ _STATUSES = {
 }
 _JUNK = b'{"entries": [{"sealed": "'
 
-Happens = Callable[[World, Conversation], Awaitable[list[Reply]]]
+Happens = Callable[[World, DrillConversation], Awaitable[list[Reply]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class DrillFault:
     """Something that goes wrong during one turn of the agent.
 
     Attributes:
@@ -46,7 +46,7 @@ class Fault:
     happens: Happens
 
 
-async def nothing(world: World, conversation: Conversation) -> list[Reply]:
+async def nothing(world: World, conversation: DrillConversation) -> list[Reply]:
     """Play a turn while all is well."""
     return await world.play(conversation.turn())
 
@@ -54,7 +54,7 @@ async def nothing(world: World, conversation: Conversation) -> list[Reply]:
 def answered(spoiled: Spoiled) -> Happens:
     """Play a turn while the server misbehaves."""
 
-    async def happens(world: World, conversation: Conversation) -> list[Reply]:
+    async def happens(world: World, conversation: DrillConversation) -> list[Reply]:
         world.server.spoiled = spoiled
         try:
             return await world.play(conversation.turn())
@@ -64,7 +64,7 @@ def answered(spoiled: Spoiled) -> Happens:
     return happens
 
 
-async def server_away(world: World, conversation: Conversation) -> list[Reply]:
+async def server_away(world: World, conversation: DrillConversation) -> list[Reply]:
     """Play a turn while nobody listens at the server's address."""
     await asyncio.to_thread(world.server.stop)
     try:
@@ -73,7 +73,7 @@ async def server_away(world: World, conversation: Conversation) -> list[Reply]:
         await asyncio.to_thread(world.server.start)
 
 
-async def daemon_killed(world: World, conversation: Conversation) -> list[Reply]:
+async def daemon_killed(world: World, conversation: DrillConversation) -> list[Reply]:
     """Kill the daemon while it takes a tool call, and again while it takes the answer."""
     prompt, call, answer = conversation.turn()
     replies = [await world.hook(prompt)]
@@ -86,7 +86,7 @@ async def daemon_killed(world: World, conversation: Conversation) -> list[Reply]
     return [*replies, await world.hook(conversation.start())]
 
 
-async def daemon_stalls(world: World, conversation: Conversation) -> list[Reply]:
+async def daemon_stalls(world: World, conversation: DrillConversation) -> list[Reply]:
     """Let the daemon stand still while the agent hands over a tool call."""
     prompt, call, answer = conversation.turn()
     replies = [await world.hook(prompt)]
@@ -99,7 +99,7 @@ async def daemon_stalls(world: World, conversation: Conversation) -> list[Reply]
     return [*replies, await world.hook(answer)]
 
 
-async def state_corrupted(world: World, conversation: Conversation) -> list[Reply]:
+async def state_corrupted(world: World, conversation: DrillConversation) -> list[Reply]:
     """Damage state files while no daemon runs and the server is away."""
     await asyncio.to_thread(world.server.stop)
     try:
@@ -120,7 +120,7 @@ async def state_corrupted(world: World, conversation: Conversation) -> list[Repl
     return [*replies, await world.hook(conversation.start())]
 
 
-async def disk_full(world: World, conversation: Conversation) -> list[Reply]:
+async def disk_full(world: World, conversation: DrillConversation) -> list[Reply]:
     """Let the daemon write nothing to disk for a turn."""
     pid = await world.daemon_pid()
     _limit(pid, 0)
@@ -130,29 +130,31 @@ async def disk_full(world: World, conversation: Conversation) -> list[Reply]:
         _limit(pid, UNLIMITED)
 
 
-def all_faults() -> list[Fault]:
+def all_faults() -> list[DrillFault]:
     """Return what goes wrong, in order."""
     kept = "captures are kept and sent later, once"
     refused = [
-        Fault(f"{text} ({status})", kept, answered(Spoiled(status=status)))
+        DrillFault(f"{text} ({status})", kept, answered(Spoiled(status=status)))
         for status, text in _STATUSES.items()
     ]
     faults = [
         *refused,
-        Fault("garbage", kept, answered(Spoiled(status=200, garbage=True, health=True))),
-        Fault(
+        DrillFault("garbage", kept, answered(Spoiled(status=200, garbage=True, health=True))),
+        DrillFault(
             "lost answers",
             "what was stored unsaid is not sent again",
             answered(Spoiled(status=500, only=ENTRY, after=True)),
         ),
-        Fault("server away", kept, server_away),
-        Fault("server stalls", "the agent does not wait for it", answered(Spoiled(health=True))),
-        Fault("daemon killed", "what a hook handed over survives a kill", daemon_killed),
-        Fault("daemon stalls", "the agent goes on, and the event is kept", daemon_stalls),
-        Fault("files damaged", "what waits has a second file", state_corrupted),
+        DrillFault("server away", kept, server_away),
+        DrillFault(
+            "server stalls", "the agent does not wait for it", answered(Spoiled(health=True))
+        ),
+        DrillFault("daemon killed", "what a hook handed over survives a kill", daemon_killed),
+        DrillFault("daemon stalls", "the agent goes on, and the event is kept", daemon_stalls),
+        DrillFault("files damaged", "what waits has a second file", state_corrupted),
     ]
     if hasattr(resource, "prlimit"):
-        faults.append(Fault("disk full", "memory goes on without the disk", disk_full))
+        faults.append(DrillFault("disk full", "memory goes on without the disk", disk_full))
     return faults
 
 

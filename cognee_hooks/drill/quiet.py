@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor.plugins import redaction
-from cognee_hooks.drill.script import AGENT, Conversation
+from cognee_hooks.drill.script import AGENT, DrillConversation
 from cognee_hooks.drill.verdict import REPORT, DrillRow
 from cognee_hooks.faults import Fault, FaultType
 from cognee_hooks.host import Host
@@ -35,7 +35,7 @@ class Quiet:
     advice: str
 
 
-async def play_quietly(host: Host, conversation: Conversation, deadline: Deadline) -> Quiet:
+async def play_quietly(host: Host, conversation: DrillConversation, deadline: Deadline) -> Quiet:
     """Play one turn in a host of its own, which is closed afterwards.
 
     Args:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.drill.faults import Fault, all_faults, nothing
+from cognee_hooks.drill.faults import DrillFault, all_faults, nothing
 from cognee_hooks.drill.quiet import play_quietly
-from cognee_hooks.drill.script import AGENT, Conversation, planted_secrets
+from cognee_hooks.drill.script import AGENT, DrillConversation, planted_secrets
 from cognee_hooks.drill.server import DrillServer
 from cognee_hooks.drill.verdict import REPORT, DrillRow, Played, captured_kinds, judge
 from cognee_hooks.drill.world import World
@@ -30,7 +30,7 @@ REST_SECONDS = 3.0
 _FIRST_SECONDS = 5.0
 _POLL_SECONDS = 0.2
 _ASK_SECONDS = 2.0
-QUIET = Fault("all is well", "memory works from end to end, in time", nothing)
+QUIET = DrillFault("all is well", "memory works from end to end, in time", nothing)
 
 
 class Drill:
@@ -51,7 +51,7 @@ class Drill:
         *,
         plugins: Sequence[str] = (),
         tell: Callable[[str], None] = lambda _: None,
-        faults: Sequence[Fault] | None = None,
+        faults: Sequence[DrillFault] | None = None,
     ) -> None:
         self._environ = environ
         self._cwd = cwd
@@ -96,7 +96,7 @@ class Drill:
     async def _quiet(self, world: World, deadline: Deadline) -> list[DrillRow]:
         """Play inside this process first, which also tells the person's own time limit."""
         self._tell("plugins")
-        conversation = Conversation("drill-plugins", self._secrets)
+        conversation = DrillConversation("drill-plugins", self._secrets)
         host = Host(
             AGENT,
             environ=world.environ,
@@ -118,7 +118,7 @@ class Drill:
                 break
             self._tell(fault.name)
             name = safe_session_id(f"drill-{fault.name}".replace(" ", "-"))
-            conversation = Conversation(name, self._secrets)
+            conversation = DrillConversation(name, self._secrets)
             replies = [await world.hook(conversation.start())]
             replies += await fault.happens(world, conversation)
             played.append(Played(fault.name, fault.proves, conversation, replies))
@@ -195,7 +195,7 @@ async def _look(world: World, played: Played) -> None:
         return  # it is asked again
 
 
-def _not_done(fault: Fault) -> DrillRow:
+def _not_done(fault: DrillFault) -> DrillRow:
     return DrillRow(
         name=fault.name,
         status=CheckStatus.INFO,

@@ -31,7 +31,7 @@ def planted_secrets() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExpectedEntry:
     """What has to be stored because of an event.
 
     Attributes:
@@ -44,7 +44,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Conversation:
+class DrillConversation:
     """One conversation of the drill's agent.
 
     Attributes:
@@ -56,7 +56,7 @@ class Conversation:
 
     name: str
     secrets: Mapping[str, str]
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ExpectedEntry] = field(default_factory=list)
     turns: int = 0
 
     @property
@@ -77,7 +77,7 @@ class Conversation:
         self.turns += 1
         asked, called = self._mark(), self._mark()
         turn = {"prompt_id": f"{self.name}-{self.turns}"}
-        self.entries += [Entry("trace", called), Entry("qa", asked)]
+        self.entries += [ExpectedEntry("trace", called), ExpectedEntry("qa", asked)]
         return [
             self._payload("UserPromptSubmit", prompt=self._prompt(asked), **turn),
             self._payload(

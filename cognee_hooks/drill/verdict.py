@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from cognee_hooks.daemon import thin_client
-from cognee_hooks.drill.script import Conversation, Entry
+from cognee_hooks.drill.script import DrillConversation, ExpectedEntry
 from cognee_hooks.drill.world import Reply
 from cognee_hooks.results import CheckStatus
 
@@ -58,7 +58,7 @@ class Played:
 
     name: str
     proves: str
-    conversation: Conversation
+    conversation: DrillConversation
     replies: Sequence[Reply]
     texts: Sequence[str] = ()
 
@@ -67,7 +67,7 @@ class Played:
         """The agent's longest wait, in seconds."""
         return max((reply.seconds for reply in self.replies), default=0.0)
 
-    def count(self, entry: Entry) -> int:
+    def count(self, entry: ExpectedEntry) -> int:
         """Return how often an entry is at the server."""
         return sum(entry.mark in text for text in self.texts)
 

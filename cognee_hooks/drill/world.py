@@ -17,7 +17,7 @@ from typing import Any
 from cognee_hooks.daemon import client, control, thin_client
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.drill.environment import drill_environment
-from cognee_hooks.drill.script import AGENT, Conversation
+from cognee_hooks.drill.script import AGENT, DrillConversation
 from cognee_hooks.drill.server import DrillServer
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.services.client import CogneeClient
@@ -106,7 +106,7 @@ class World:
 
     async def nudge(self) -> None:
         """Let somebody open the agent, which makes the daemon look for the server."""
-        await self.hook(Conversation("drill-visit", {}).start())
+        await self.hook(DrillConversation("drill-visit", {}).start())
 
     # -- the daemon ------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class World:
         """Return the files of entries that wait."""
         return sorted(self.state.glob("**/bridge/*.json"))
 
-    async def stored(self, conversation: Conversation, deadline: Deadline) -> list[str]:
+    async def stored(self, conversation: DrillConversation, deadline: Deadline) -> list[str]:
         """Return the texts of what the server holds of a conversation, each entry once.
 
         Raises:

@@ -12,7 +12,7 @@ from cognee_hooks.faults import ON_PURPOSE
 from cognee_hooks.history.sessions import KnownSession
 from cognee_hooks.printable import one_line
 from cognee_hooks.results import AT_THE_SERVER, Act
-from cognee_hooks.services.ledger_file import Row
+from cognee_hooks.services.ledger_file import LedgerRow
 
 HIT, NOTHING = "hit", "nothing"
 """What a row of `Act.RECALLED` says where memory could be asked; else it says why it could not."""
@@ -21,7 +21,7 @@ BYTES_A_TOKEN = 4
 GAP_SECONDS = 15 * 60.0
 """Silence that ends a stretch of work."""
 
-Entry = tuple[KnownSession, Row]
+Entry = tuple[KnownSession, LedgerRow]
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Usage:
     first: float = 0.0
     last: float = 0.0
 
-    def add(self, session: KnownSession, row: Row) -> None:
+    def add(self, session: KnownSession, row: LedgerRow) -> None:
         """Count a row."""
         count = max(0, row.count)  # anything may stand in a file
         self.counts[row.act] += count
@@ -148,7 +148,9 @@ def entries(sessions: Iterable[KnownSession], since: float = 0.0) -> Iterator[En
             yield from ((session, row) for row in session.ledger.rows() if row.time >= since)
 
 
-def grouped(rows: Iterable[Entry], by: Callable[[KnownSession, Row], str]) -> dict[str, Usage]:
+def grouped(
+    rows: Iterable[Entry], by: Callable[[KnownSession, LedgerRow], str]
+) -> dict[str, Usage]:
     """Return what was done in each group.
 
     Args:
@@ -180,7 +182,7 @@ def stretches(sessions: Iterable[KnownSession], since: float = 0.0) -> list[Stre
     return sorted(found, key=lambda each: each.usage.first)
 
 
-def day_of(row: Row) -> str:
+def day_of(row: LedgerRow) -> str:
     """Return the day of a row in the person's own time; ``?`` for one that no calendar has."""
     try:
         return datetime.fromtimestamp(row.time).astimezone().date().isoformat()

@@ -22,14 +22,14 @@ from cognee_hooks.install.plan import Installer
 
 INSTALLERS: Mapping[str, Installer] = MappingProxyType(
     {
-        claude_code.NAME: claude_code.ClaudeCode(),
-        codex.NAME: codex.Codex(),
-        pi.NAME: pi.Pi(),
+        claude_code.NAME: claude_code.ClaudeCodeInstaller(),
+        codex.NAME: codex.CodexInstaller(),
+        pi.NAME: pi.PiInstaller(),
         gemini_cli.NAME: gemini_cli.INSTALLER,
         cursor.NAME: cursor.INSTALLER,
         qwen_code.NAME: qwen_code.INSTALLER,
         copilot_cli.NAME: copilot_cli.INSTALLER,
-        opencode.NAME: opencode.OpenCode(),
+        opencode.NAME: opencode.OpenCodeInstaller(),
     }
 )
 """The agents that can be set up, by name."""

@@ -35,7 +35,7 @@ minutes on most of them, and for one and a half seconds at the end of a session.
 STATUS_LINE = "statusLine"
 
 
-class ClaudeCode:
+class ClaudeCodeInstaller:
     """Installer for Claude Code."""
 
     def install(self, place: Place) -> Plan:

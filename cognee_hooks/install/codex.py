@@ -47,7 +47,7 @@ TIMEOUTS = {
 _TOP_LEVEL = frozenset({"description", "hooks"})
 
 
-class Codex:
+class CodexInstaller:
     """Installer for Codex."""
 
     def install(self, place: Place) -> Plan:

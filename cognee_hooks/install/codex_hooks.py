@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cognee_hooks.install.command import MARKER
-from cognee_hooks.install.jsontext import JsonTextError, Kind, parse
+from cognee_hooks.install.jsontext import JsonKind, JsonTextError, parse
 
 _DEFAULT_TIMEOUT = 600
 _SHORT = {"SessionEnd": 1, "Interrupt": 1}
@@ -50,7 +50,7 @@ def hooks_of(text: str, path: Path | str) -> list[Hook]:
     """
     try:
         # The scanner is asked first because it does not care how deep a document is.
-        depth_is_fine = parse(text).kind is Kind.OBJECT
+        depth_is_fine = parse(text).kind is JsonKind.OBJECT
         document = json.loads(text) if depth_is_fine else {}
     except (JsonTextError, RecursionError):
         return []

@@ -20,7 +20,7 @@ _MAX_LINE = 400
 
 
 @dataclass(slots=True)
-class Report:
+class InstallReport:
     """What was done.
 
     Attributes:
@@ -61,7 +61,7 @@ def _lines(content: bytes | None) -> list[str]:
     return (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
 
 
-def apply(plan: Plan, now: datetime) -> Report:
+def apply(plan: Plan, now: datetime) -> InstallReport:
     """Carry a plan out.
 
     Everything is checked before anything is written. Where writing fails all the same, what was
@@ -78,7 +78,7 @@ def apply(plan: Plan, now: datetime) -> Report:
     changes = plan.effective
     for each in changes:
         _check(each)
-    report = Report()
+    report = InstallReport()
     done: list[FileChange] = []
     for each in changes:
         try:
@@ -142,7 +142,7 @@ def _check_folder(path: Path) -> None:
         raise refused(path, f"the folder {folder} is read-only")
 
 
-def _keep_copy(change: FileChange, now: datetime, report: Report) -> None:
+def _keep_copy(change: FileChange, now: datetime, report: InstallReport) -> None:
     if change.before is None or change.wholly_ours:
         return
     mode = stat.S_IMODE(change.path.stat().st_mode)
@@ -151,7 +151,7 @@ def _keep_copy(change: FileChange, now: datetime, report: Report) -> None:
         report.backups.append(copy)
 
 
-def _write(change: FileChange, report: Report) -> None:
+def _write(change: FileChange, report: InstallReport) -> None:
     real = Path(os.path.realpath(change.path))
     if change.after is None:
         real.unlink()
@@ -173,4 +173,4 @@ def _put_back(change: FileChange) -> None:
         back = FileChange(
             path=change.path, before=change.after, after=change.before, mode=change.mode
         )
-        _write(back, Report())
+        _write(back, InstallReport())

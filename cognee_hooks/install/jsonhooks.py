@@ -13,7 +13,7 @@ from typing import Any
 
 from cognee_hooks.install.command import MARKER
 from cognee_hooks.install.jsonedit import Addition, Editor
-from cognee_hooks.install.jsontext import STRICT, Dialect, Kind, Node, equals, parse, strings
+from cognee_hooks.install.jsontext import STRICT, Dialect, JsonKind, Node, equals, parse, strings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def add(text: str, table: HookTable) -> str:
     if not text.strip():
         text = "{}\n"
     root = parse(text, table.dialect)
-    if root.kind is not Kind.OBJECT:
+    if root.kind is not JsonKind.OBJECT:
         raise WrongShapeError("the document is not an object", root.start)
     return _Merge(text, root, table).added()
 
@@ -81,7 +81,7 @@ def remove(text: str, table: HookTable) -> str:
         JsonTextError: The text is not JSON of the agent's dialect.
     """
     root = parse(text, table.dialect)
-    return text if root.kind is not Kind.OBJECT else _Merge(text, root, table).removed()
+    return text if root.kind is not JsonKind.OBJECT else _Merge(text, root, table).removed()
 
 
 def taken(text: str, table: HookTable) -> list[str]:
@@ -104,7 +104,7 @@ def is_empty(text: str) -> bool:
 def handlers(entry: Node) -> list[Node]:
     """Return the commands of an entry: those of its inner array, or the entry itself."""
     inner = entry.last("hooks")
-    if inner is None or inner.kind is not Kind.ARRAY:
+    if inner is None or inner.kind is not JsonKind.ARRAY:
         return [entry]
     return [item.value for item in inner.items]
 
@@ -175,7 +175,7 @@ class _Merge:
         for index in found:
             node = root.items[index].value
             entries = wanted if index == found[-1] else {}
-            if node.kind is not Kind.OBJECT:
+            if node.kind is not JsonKind.OBJECT:
                 if entries:
                     raise WrongShapeError(f'"{name}" is not an object', node.start)
                 continue
@@ -203,7 +203,7 @@ class _Merge:
             event = item.key or ""
             is_last = event not in names[index + 1 :]
             entry = wanted.get(event) if is_last else None
-            if item.value.kind is not Kind.ARRAY:
+            if item.value.kind is not JsonKind.ARRAY:
                 if entry is not None:
                     raise WrongShapeError(f'"{event}" is not an array', item.value.start)
                 continue
@@ -253,7 +253,7 @@ class _Merge:
         """Return the text of a group of somebody else's without our commands in it."""
         changed: dict[int, str | None] = {}
         for index, item in enumerate(entry.items):
-            if item.key == "hooks" and item.value.kind is Kind.ARRAY:
+            if item.key == "hooks" and item.value.kind is JsonKind.ARRAY:
                 ours = [
                     i for i, each in enumerate(item.value.items) if is_ours(self._text, each.value)
                 ]

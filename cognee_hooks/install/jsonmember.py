@@ -10,7 +10,7 @@ from typing import Any
 
 from cognee_hooks.install.jsonedit import Addition, Editor
 from cognee_hooks.install.jsonhooks import WrongShapeError
-from cognee_hooks.install.jsontext import Kind, Node, equals, parse
+from cognee_hooks.install.jsontext import JsonKind, Node, equals, parse
 
 
 class TakenError(ValueError):
@@ -69,7 +69,7 @@ def without_member(text: str, container: str, name: str, ours: Ours) -> str:
     root = parse(text)
     index = _index(root, container)
     node = root.items[index].value if index is not None else None
-    place = _index(node, name) if node is not None and node.kind is Kind.OBJECT else None
+    place = _index(node, name) if node is not None and node.kind is JsonKind.OBJECT else None
     if index is None or node is None or place is None or not ours(text, node.items[place].value):
         return text
     editor = Editor(text, root)
@@ -90,6 +90,6 @@ def _index(node: Node, key: str) -> int | None:
 
 
 def _object(node: Node, what: str) -> Node:
-    if node.kind is not Kind.OBJECT:
+    if node.kind is not JsonKind.OBJECT:
         raise WrongShapeError(f"{what} is not an object", node.start)
     return node

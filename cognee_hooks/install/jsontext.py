@@ -58,7 +58,7 @@ STRICT = Dialect()
 """JSON and nothing else."""
 
 
-class Kind(Enum):
+class JsonKind(Enum):
     """What a value is; the value holds the brackets around it."""
 
     OBJECT = "{}"
@@ -77,10 +77,10 @@ class Node:
         items: What it holds, in order, names that occur twice included.
     """
 
-    kind: Kind
+    kind: JsonKind
     start: int
     end: int = -1
-    items: list[Item] = field(default_factory=list)
+    items: list[JsonItem] = field(default_factory=list)
 
     def last(self, key: str) -> Node | None:
         """Return the member that counts under a name: as in all JSON readers, the last one."""
@@ -88,7 +88,7 @@ class Node:
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class JsonItem:
     """A member of an object or an element of an array.
 
     Attributes:
@@ -135,7 +135,7 @@ def equals(text: str, node: Node, value: Any) -> bool:
     """Tell whether a node holds a value; goes no deeper than the value does."""
     if isinstance(value, dict):
         return (
-            node.kind is Kind.OBJECT
+            node.kind is JsonKind.OBJECT
             and len(node.items) == len(value)
             and all(
                 item.key in value and equals(text, item.value, value[item.key])
@@ -144,13 +144,13 @@ def equals(text: str, node: Node, value: Any) -> bool:
         )
     if isinstance(value, list):
         return (
-            node.kind is Kind.ARRAY
+            node.kind is JsonKind.ARRAY
             and len(node.items) == len(value)
             and all(
                 equals(text, item.value, each) for item, each in zip(node.items, value, strict=True)
             )
         )
-    if node.kind is not Kind.SCALAR:
+    if node.kind is not JsonKind.SCALAR:
         return False
     found = json.loads(text[node.start : node.end])
     return type(found) is type(value) and bool(found == value)
@@ -199,7 +199,7 @@ class _Scanner:
         """Begin the next item of the innermost open node and return its value."""
         parent = self._open[-1]
         start, key = at, None
-        if parent.kind is Kind.OBJECT:
+        if parent.kind is JsonKind.OBJECT:
             match = _STRING.match(self._text, at)
             if match is None:
                 raise self._error("a member name in double quotes is expected", at)
@@ -209,22 +209,22 @@ class _Scanner:
                 raise self._error("a colon is expected", at)
             at = self._skip(at + 1)
         value = self._begin(at)
-        parent.items.append(Item(key, start, value))
+        parent.items.append(JsonItem(key, start, value))
         return value
 
     def _begin(self, at: int) -> Node:
         """Return the value at a position; an object or array is not read yet."""
         character = self._at(at)
         if character == "{":
-            return Node(Kind.OBJECT, at)
+            return Node(JsonKind.OBJECT, at)
         if character == "[":
-            return Node(Kind.ARRAY, at)
+            return Node(JsonKind.ARRAY, at)
         match = (_STRING if character == '"' else _OTHER_SCALAR).match(self._text, at)
         if match is None:
             what = "this string is not closed or holds" if character == '"' else ""
             reason = f"{what} a character that must be escaped" if what else "a value is expected"
             raise self._error(reason, at)
-        return Node(Kind.SCALAR, at, match.end())
+        return Node(JsonKind.SCALAR, at, match.end())
 
     def _closed(self, node: Node, at: int) -> bool:
         """Note a node's end where its closing bracket stands at a position."""

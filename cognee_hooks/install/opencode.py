@@ -16,7 +16,7 @@ LAUNCHER_LINE = "const LAUNCHER = [];"
 """The line of the plugin in which the command is filled in."""
 
 
-class OpenCode:
+class OpenCodeInstaller:
     """Installer for OpenCode.
 
     Args:

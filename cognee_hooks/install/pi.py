@@ -16,7 +16,7 @@ LAUNCHER_LINE = "const LAUNCHER: string[] = [];"
 """The line of the extension in which the command is filled in."""
 
 
-class Pi:
+class PiInstaller:
     """Installer for pi.
 
     Args:

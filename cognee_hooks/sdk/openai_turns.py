@@ -35,7 +35,7 @@ Into = Literal["input", "instructions"]
 
 
 @dataclass(slots=True)
-class Turn:
+class RunTurn:
     """One run: a prompt and the work for it.
 
     Attributes:
@@ -70,7 +70,7 @@ class Turns:
     def __init__(self, host: Host, into: Into) -> None:
         self._host = host
         self._into = into
-        self._turn: Turn | None = None
+        self._turn: RunTurn | None = None
         self._failures: dict[str, str] = {}
 
     async def started(self, context: AgentHookContext[Any], agent: Agent[Any]) -> None:
@@ -84,7 +84,7 @@ class Turns:
             turn.usage = context.usage
             return
         self._failures.clear()
-        self._turn = turn = Turn(
+        self._turn = turn = RunTurn(
             usage=context.usage,
             first=agent,
             agent=agent,

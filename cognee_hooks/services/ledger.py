@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cognee_hooks.results import Act
-from cognee_hooks.services.ledger_file import LedgerFile, Row, ledger_files
+from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow, ledger_files
 from cognee_hooks.services.session_state import KEPT_SECONDS
 from cognee_hooks.services.statefile import read_bytes
 
@@ -75,7 +75,7 @@ class Ledger:
         if not session_id:
             return
         data = content.encode(errors="replace") if isinstance(content, str) else content
-        row = Row(
+        row = LedgerRow(
             time=self._now(),
             act=act,
             what=what[:MAX_WHAT],

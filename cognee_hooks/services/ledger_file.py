@@ -33,7 +33,7 @@ _ACTS = frozenset(Act)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class LedgerRow:
     """Something that was done.
 
     Attributes:
@@ -100,7 +100,7 @@ class LedgerFile:
         path = folder / f"{session_file_stem(session_id)}{SUFFIX}"
         return cls(path, session_id=session_id, agent=agent, began=began, dataset=dataset)
 
-    def append(self, row: Row) -> None:
+    def append(self, row: LedgerRow) -> None:
         """Add a row.
 
         Raises:
@@ -138,7 +138,7 @@ class LedgerFile:
             return document if isinstance(document.get("session_id"), str) else {}
         return {}
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[LedgerRow]:
         """Yield all rows that are kept, oldest first; what is no row is passed over."""
         for path in (self.older, self.path):
             yield from rows_in(read_bytes(path, max_bytes=_READ_BYTES) or b"")
@@ -196,7 +196,7 @@ class LedgerFile:
         self._read.offset = len(whole)
 
 
-def rows_in(data: bytes) -> Iterator[Row]:
+def rows_in(data: bytes) -> Iterator[LedgerRow]:
     """Yield the rows in lines of a file; what is no row is passed over."""
     for document in _documents(data):
         row = _row(document)
@@ -230,7 +230,7 @@ def _line(document: Mapping[str, Any]) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
-def _document(row: Row) -> dict[str, Any]:
+def _document(row: LedgerRow) -> dict[str, Any]:
     document: dict[str, Any] = {"time": round(row.time, 3), "act": row.act.value, "what": row.what}
     if row.count != 1:
         document["count"] = row.count
@@ -251,13 +251,13 @@ def _documents(data: bytes) -> Iterator[dict[str, Any]]:
             yield document
 
 
-def _row(document: Mapping[str, Any]) -> Row | None:
+def _row(document: Mapping[str, Any]) -> LedgerRow | None:
     act, count = document.get("act"), document.get("count", 1)
     if not isinstance(act, str) or act not in _ACTS or type(count) is not int:
         return None
     size, digest, what = (document.get(name) for name in ("size", "digest", "what"))
     seconds = document.get("seconds")
-    return Row(
+    return LedgerRow(
         time=finite(document.get("time")),
         act=Act(act),
         what=what if isinstance(what, str) else "",

@@ -58,7 +58,13 @@ from typing import Any
 from cognee_hooks.install.command import launcher_argv
 from cognee_hooks.results import Agent
 from cognee_hooks.testing.adapter_rules import Samples, check_adapter
-from cognee_hooks.testing.command_rules import CheckOutput, Command, Limits, Rules, check_command
+from cognee_hooks.testing.command_rules import (
+    CheckOutput,
+    HookCommand,
+    Limits,
+    Rules,
+    check_command,
+)
 from cognee_hooks.testing.problems import Problem
 from cognee_hooks.testing.shapes import SHAPES, Shape
 from cognee_hooks.testing.states import STATES, State
@@ -126,7 +132,7 @@ def check_agent(
     problems = list(check_adapter(agent, payloads, known))
     if not command:
         return problems
-    run = Command(argv=command, environ=environ or {}, limits=limits)
+    run = HookCommand(argv=command, environ=environ or {}, limits=limits)
     rules = Rules(agent=agent, shape=known, check_output=check_output)
     session = agent.events if events is None else events
     return problems + asyncio.run(check_command(rules, payloads, run, states, session))

@@ -63,7 +63,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class HookCommand:
     """How hooks are run.
 
     Attributes:
@@ -102,7 +102,7 @@ class Rules:
 async def check_command(
     rules: Rules,
     samples: Samples,
-    command: Command,
+    command: HookCommand,
     states: Sequence[State],
     events: Sequence[str],
 ) -> list[Problem]:
@@ -118,7 +118,7 @@ async def check_command(
 
 
 async def _session(
-    rules: Rules, samples: Samples, command: Command, state: State, events: Sequence[str]
+    rules: Rules, samples: Samples, command: HookCommand, state: State, events: Sequence[str]
 ) -> list[Problem]:
     """Run the hooks of a session one after the other, as an agent does."""
     agent = rules.agent

@@ -13,7 +13,7 @@ import pytest
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.install import engine
-from cognee_hooks.install.opencode import OpenCode
+from cognee_hooks.install.opencode import OpenCodeInstaller
 from cognee_hooks.install.plan import Place
 from cognee_hooks.testing.loopback import FACT
 from tests.support.chat_endpoint import ChatEndpoint
@@ -57,7 +57,7 @@ def set_up(home: Path, model: ChatEndpoint) -> None:
     }
     (folder / "opencode.json").write_text(json.dumps(settings))
     place = Place(environ={"HOME": str(home)}, cwd=home)
-    engine.apply(OpenCode().install(place), datetime.now(UTC))
+    engine.apply(OpenCodeInstaller().install(place), datetime.now(UTC))
 
 
 def test_memory_reaches_the_model_and_the_turn_reaches_the_server(

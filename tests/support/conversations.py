@@ -12,7 +12,7 @@ from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.live_session import Incoming
 from cognee_hooks.daemon.protocol import Opening
-from cognee_hooks.daemon.sessions import Sessions, origin_of
+from cognee_hooks.daemon.sessions import LiveSessions, origin_of
 from cognee_hooks.services.crypto import Sealer
 from tests.support.agent_samples import CAPTURED, DATA
 
@@ -30,7 +30,7 @@ class Conversations:
     def __init__(
         self, folder: Path, environ: Mapping[str, str], agent: str = "claude-code", pid: int = 0
     ) -> None:
-        self.sessions = Sessions(Journal(folder, Sealer(b"k" * 32)))
+        self.sessions = LiveSessions(Journal(folder, Sealer(b"k" * 32)))
         self._environ = dict(environ)
         self._agent = BUILT_IN[agent]
         self._pid = pid

@@ -10,7 +10,7 @@ from cognee_hooks.redaction import labels_in
 from cognee_hooks.redaction.types import sealed
 from cognee_hooks.results import Act, AdditionalContext, StoreRequest
 from cognee_hooks.services.ledger import Ledger
-from cognee_hooks.services.ledger_file import Row, ledger_files
+from cognee_hooks.services.ledger_file import LedgerRow, ledger_files
 
 SESSION = "claude_1"
 
@@ -20,7 +20,7 @@ def ledger(tmp_path) -> Ledger:
     return Ledger(tmp_path, "claude-code", tmp_path / "key")
 
 
-def rows(ledger: Ledger) -> list[Row]:
+def rows(ledger: Ledger) -> list[LedgerRow]:
     [file] = ledger_files(ledger._folder)
     return list(file.rows())
 

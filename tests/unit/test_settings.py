@@ -15,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from cognee_hooks.configfile import _readable_by_others
-from cognee_hooks.settings import Narrow, Problem, Settings, option
+from cognee_hooks.settings import Narrow, Settings, SettingsProblem, option
 
 SECRET = "hunter2-kept-quiet"
 
@@ -202,7 +202,7 @@ def test_importing_settings_loads_nothing_dear():
 def test_w41_a_bad_value_gives_the_default_and_a_problem(load, environ, field, message):
     settings, sample = load(environ)
     assert getattr(sample, field) == getattr(Sample(), field)
-    assert settings.problems == (Problem(next(iter(environ)), "shell env", message),)
+    assert settings.problems == (SettingsProblem(next(iter(environ)), "shell env", message),)
 
 
 def test_a_bad_value_lets_a_weaker_source_speak(load):

@@ -13,7 +13,7 @@ from cognee_hooks.events import SessionStart, UserPromptSubmit
 from cognee_hooks.framing import FOOTER
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckStatus, Lane
-from cognee_hooks.services.ledger_file import Row, ledger_files
+from cognee_hooks.services.ledger_file import LedgerRow, ledger_files
 from tests.support.faults import failures
 from tests.support.scripted import RECALL, fails, remembers, scripted_host
 from tests.support.waiting import PATIENCE
@@ -269,7 +269,7 @@ async def test_a_server_without_access_control_is_warned_of_once(host, client):
     assert "ENABLE_BACKEND_ACCESS_CONTROL=true" in notice.text
 
 
-def recalls(host: Host) -> list[Row]:
+def recalls(host: Host) -> list[LedgerRow]:
     [file] = ledger_files(host.paths.ledger_dir)
     return [row for row in file.rows() if row.act is Act.RECALLED]
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from cognee_hooks.cli.bounded import Answer, call_bounded, run_bounded
+from cognee_hooks.cli.bounded import PrintedAnswer, call_bounded, run_bounded
 from cognee_hooks.deadline import Deadline
 from tests.support.waiting import PATIENCE
 
@@ -29,7 +29,7 @@ def written(pipe) -> str:
 
 
 def test_only_the_first_answer_is_written(pipe):
-    answer = Answer("empty", pipe[1])
+    answer = PrintedAnswer("empty", pipe[1])
     answer.give("first")
     answer.give("second")
     answer.settle()
@@ -37,7 +37,7 @@ def test_only_the_first_answer_is_written(pipe):
 
 
 def test_without_an_answer_the_empty_one_is_written(pipe):
-    answer = Answer("empty", pipe[1])
+    answer = PrintedAnswer("empty", pipe[1])
     answer.settle()
     answer.give("late")
     assert written(pipe) == "empty"
@@ -45,7 +45,7 @@ def test_without_an_answer_the_empty_one_is_written(pipe):
 
 def test_nobody_listening_is_survived(pipe):
     os.close(pipe[0])
-    Answer("", pipe[1]).give("text")
+    PrintedAnswer("", pipe[1]).give("text")
 
 
 def test_a_large_answer_is_written_whole(pipe):
@@ -58,14 +58,14 @@ def test_a_large_answer_is_written_whole(pipe):
 
     thread = threading.Thread(target=drain)
     thread.start()
-    Answer("", pipe[1]).give(text)
+    PrintedAnswer("", pipe[1]).give(text)
     os.close(pipe[1])
     thread.join(PATIENCE)
     assert received.decode() == text
 
 
 def test_work_that_ends_gives_its_answer(pipe):
-    answer = Answer("empty", pipe[1])
+    answer = PrintedAnswer("empty", pipe[1])
 
     async def work():
         answer.give("done")
@@ -75,7 +75,7 @@ def test_work_that_ends_gives_its_answer(pipe):
 
 
 def test_work_that_blocks_its_event_loop_is_left_behind(pipe):
-    answer = Answer("empty", pipe[1])
+    answer = PrintedAnswer("empty", pipe[1])
     release = threading.Event()
 
     async def work():

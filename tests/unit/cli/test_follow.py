@@ -4,10 +4,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cognee_hooks.cli.follow import Tail
+from cognee_hooks.cli.follow import LedgerTail
 from cognee_hooks.results import Act
 from cognee_hooks.services import ledger_file
-from cognee_hooks.services.ledger_file import LedgerFile, Row
+from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow
 
 
 @pytest.fixture
@@ -17,21 +17,21 @@ def file(tmp_path) -> LedgerFile:
 
 def add(file: LedgerFile, *whats: str) -> None:
     for what in whats:
-        file.append(Row(time=1.0, act=Act.INJECTED, what=what))
+        file.append(LedgerRow(time=1.0, act=Act.INJECTED, what=what))
 
 
-def whats(tail: Tail) -> list[str]:
+def whats(tail: LedgerTail) -> list[str]:
     return [row.what for row in tail.take()]
 
 
 def test_what_was_there_is_shown_only_where_asked(file):
     add(file, "a", "b")
-    assert whats(Tail(file, from_end=False)) == ["a", "b"]
-    assert whats(Tail(file, from_end=True)) == []
+    assert whats(LedgerTail(file, from_end=False)) == ["a", "b"]
+    assert whats(LedgerTail(file, from_end=True)) == []
 
 
 def test_each_row_is_shown_once(file):
-    tail = Tail(file, from_end=True)
+    tail = LedgerTail(file, from_end=True)
     assert whats(tail) == []
     add(file, "a")
     assert [whats(tail), whats(tail)] == [["a"], []]
@@ -41,7 +41,7 @@ def test_each_row_is_shown_once(file):
 
 def test_a_row_that_is_not_whole_is_waited_for(file):
     add(file, "a")
-    tail = Tail(file, from_end=True)
+    tail = LedgerTail(file, from_end=True)
     line = b'{"time": 1, "act": "injected", "what": "b"}\n'
     with file.path.open("ab") as opened:
         opened.write(line[:20])
@@ -54,7 +54,7 @@ def test_a_row_that_is_not_whole_is_waited_for(file):
 def test_a_ledger_that_begins_anew_is_followed_on_both_sides(file, monkeypatch):
     monkeypatch.setattr(ledger_file, "MAX_BYTES", 200)
     add(file, "a")
-    tail = Tail(file, from_end=True)
+    tail = LedgerTail(file, from_end=True)
     add(file, *"bcdefg")
     assert file.older.exists()
     assert whats(tail) == [*"bcdefg"]
@@ -62,7 +62,7 @@ def test_a_ledger_that_begins_anew_is_followed_on_both_sides(file, monkeypatch):
 
 def test_a_ledger_that_was_cut_or_removed_goes_on(file):
     add(file, "a", "b")
-    tail = Tail(file, from_end=True)
+    tail = LedgerTail(file, from_end=True)
     file.path.write_bytes(b"")
     add(file, "c")
     assert whats(tail) == ["c"]
@@ -77,7 +77,7 @@ def test_no_row_is_missed_or_shown_twice_wherever_one_looks(tmp_path_factory, pi
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger_file, "MAX_BYTES", 300)
         add(file, "first")
-        tail = Tail(file, from_end=True)
+        tail = LedgerTail(file, from_end=True)
         written: list[str] = []
         seen: list[str] = []
         for number, count in enumerate(pieces):

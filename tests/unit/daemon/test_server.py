@@ -21,7 +21,7 @@ from cognee_hooks.daemon.journal import MAX_TRIES, Journal
 from cognee_hooks.daemon.live_session import Incoming, LiveSession
 from cognee_hooks.daemon.protocol import split_record
 from cognee_hooks.daemon.server import Server
-from cognee_hooks.daemon.sessions import Sessions
+from cognee_hooks.daemon.sessions import LiveSessions
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.results import Origin
 from cognee_hooks.services.crypto import Sealer
@@ -48,7 +48,7 @@ class Running:
         self.handed_over = 0
         self.verbs: list[str] = []
         self.journal = Journal(self.folder, self.sealer)
-        self.sessions = Sessions(self.journal)
+        self.sessions = LiveSessions(self.journal)
         self.server = Server(
             self.sessions, control=self._control, hand_over=self._hand_over, busy=lambda: None
         )
@@ -528,7 +528,7 @@ async def test_what_cannot_be_used_any_more_is_not_taken_up(running, isolated_en
     running.journal.add(opening, b"no json")
     assert len(running.journal) == 3
     journal = Journal(running.folder, running.sealer)
-    await Sessions(journal).take_up()
+    await LiveSessions(journal).take_up()
     assert len(journal) == 0
     assert caplog.text.count("cannot be used") == 3
 
@@ -552,7 +552,7 @@ async def test_an_adapter_that_fails_keeps_no_daemon_from_the_events_of_others(
             number = len(running.journal)
             opening = replace(opening, ident=f"{number + 1:020d}-7")
             running.journal.add(opening, json.dumps(document).encode())
-    taken_up = Sessions(Journal(running.folder, running.sealer))
+    taken_up = LiveSessions(Journal(running.folder, running.sealer))
     taken_up._agents["moody"] = Moody()
     await taken_up.take_up()
     await until(lambda: len(stored(fake)) == 1)
@@ -567,7 +567,7 @@ async def test_an_event_that_no_daemon_survived_is_not_worked_on_again(running, 
     for _ in range(MAX_TRIES):
         assert Journal(running.folder, running.sealer).begin_again(opening.ident)
     journal = Journal(running.folder, running.sealer)
-    taken_up = Sessions(journal)
+    taken_up = LiveSessions(journal)
     await taken_up.take_up()
     await until(lambda: len(journal) == 0)
     assert "put aside" in caplog.text
@@ -580,7 +580,7 @@ async def test_taking_an_event_up_again_counts_only_until_it_is_worked_on(runnin
     each_daemon = []
     for _ in range(MAX_TRIES + 2):
         journal = Journal(running.folder, running.sealer)
-        taken_up = Sessions(journal)
+        taken_up = LiveSessions(journal)
         each_daemon.append(taken_up)
         await taken_up.take_up()
         tried = running.folder / "journal" / f"{opening.ident}.tried"

@@ -16,8 +16,8 @@ from cognee_hooks.cli import main
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.drill import Drill, DrillRow, run
 from cognee_hooks.drill.environment import drill_environment
-from cognee_hooks.drill.faults import Fault, all_faults
-from cognee_hooks.drill.script import Conversation, planted_secrets
+from cognee_hooks.drill.faults import DrillFault, all_faults
+from cognee_hooks.drill.script import DrillConversation, planted_secrets
 from cognee_hooks.drill.server import Spoiled
 from cognee_hooks.drill.verdict import Played, judge
 from cognee_hooks.drill.world import Reply, World
@@ -28,7 +28,7 @@ SECONDS = 90.0
 BOTH = ("qa", "trace")
 
 
-async def drilled(faults: Sequence[Fault] = (), **environ: str) -> dict[str, DrillRow]:
+async def drilled(faults: Sequence[DrillFault] = (), **environ: str) -> dict[str, DrillRow]:
     own = dict(os.environ) | environ
     drill = Drill(own, str(Path.cwd()), faults=list(faults))
     return {row.name: row for row in await drill.run(Deadline.after(SECONDS))}
@@ -172,11 +172,11 @@ async def test_redaction_that_is_off_is_found():
 async def test_an_entry_that_is_lost_is_found(monkeypatch):
     monkeypatch.setattr(run, "RECOVERY_SECONDS", 2.0)
 
-    async def forgets(world: World, conversation: Conversation) -> list[Reply]:
+    async def forgets(world: World, conversation: DrillConversation) -> list[Reply]:
         prompt, _, answer = conversation.turn()
         return await world.play([prompt, answer])
 
-    rows = await drilled([Fault("no answer", "x", forgets)])
+    rows = await drilled([DrillFault("no answer", "x", forgets)])
     assert rows["no answer"].status is CheckStatus.FAILED
     assert "1 of 2 entries are lost" in rows["no answer"].detail
 
@@ -184,7 +184,7 @@ async def test_an_entry_that_is_lost_is_found(monkeypatch):
 async def test_a_blocked_bridge_is_found(monkeypatch):
     monkeypatch.setattr(run, "RECOVERY_SECONDS", 2.0)
 
-    async def refuses(world: World, conversation: Conversation) -> list[Reply]:
+    async def refuses(world: World, conversation: DrillConversation) -> list[Reply]:
         world.server.spoiled = Spoiled(status=500)
         try:
             return await world.play(conversation.turn())
@@ -192,7 +192,7 @@ async def test_a_blocked_bridge_is_found(monkeypatch):
             await asyncio.sleep(0.5)
             world.server.spoiled = None
 
-    rows = await drilled([Fault("refused", "x", refuses)], COGNEE_HOOKS_DISABLE="bridge")
+    rows = await drilled([DrillFault("refused", "x", refuses)], COGNEE_HOOKS_DISABLE="bridge")
     assert rows["refused"].status is CheckStatus.FAILED
     assert "load the plugin bridge again" in rows["refused"].remedy
 
@@ -207,7 +207,7 @@ async def test_what_there_is_no_time_for_is_told():
 
 
 def played(*, texts=None, replies=()) -> Played:
-    conversation = Conversation("c", planted_secrets())
+    conversation = DrillConversation("c", planted_secrets())
     conversation.turn()
     marks = [entry.mark for entry in conversation.entries]
     return Played("fault", "proof", conversation, replies, marks if texts is None else texts(marks))

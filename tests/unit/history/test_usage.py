@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cognee_hooks.history.sessions import KnownSession
 from cognee_hooks.history.usage import BYTES_A_TOKEN, Usage, grouped, tokens_of
 from cognee_hooks.results import Act
-from cognee_hooks.services.ledger_file import LedgerFile, Row
+from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow
 
 SUMS = (
     "captured",
@@ -34,7 +34,7 @@ def session(name: str) -> KnownSession:
 ENTRIES = st.tuples(
     st.sampled_from([session("a"), session("b")]),
     st.builds(
-        Row,
+        LedgerRow,
         time=st.floats(0, 2e9),
         act=st.sampled_from(Act),
         what=st.sampled_from(["hit", "nothing", "own_tool", "rejected", "qa", ""]),

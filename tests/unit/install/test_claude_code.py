@@ -9,12 +9,12 @@ import pytest
 
 from cognee_hooks.errors import InstallRefused
 from cognee_hooks.install import engine
-from cognee_hooks.install.claude_code import ClaudeCode
+from cognee_hooks.install.claude_code import ClaudeCodeInstaller
 from cognee_hooks.install.command import hook_argv
 from cognee_hooks.install.plan import Scope
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
-CLAUDE = ClaudeCode()
+CLAUDE = ClaudeCodeInstaller()
 
 
 def content(plan):

@@ -11,7 +11,7 @@ import pytest
 
 from cognee_hooks.errors import UsageError
 from cognee_hooks.install import codex_trust, engine
-from cognee_hooks.install.codex import Codex
+from cognee_hooks.install.codex import CodexInstaller
 from cognee_hooks.install.codex_config import trusted_hashes
 from cognee_hooks.install.codex_hooks import hooks_of
 from cognee_hooks.install.codex_trust import codex_trust_problems
@@ -20,7 +20,7 @@ from cognee_hooks.install.plan import Place, Scope
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 WILD = Path(__file__).parents[2] / "data" / "settings" / "codex"
-CODEX = Codex()
+CODEX = CodexInstaller()
 EVENTS = [
     "SessionStart",
     "UserPromptSubmit",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks.install import codex_trust, engine
-from cognee_hooks.install.codex import Codex
+from cognee_hooks.install.codex import CodexInstaller
 from cognee_hooks.install.codex_trust import codex_trust_problems
 from cognee_hooks.install.plan import Place
 
@@ -71,7 +71,7 @@ def with_codex(place, tmp_path):
 
 
 def install(place: Place) -> list[str]:
-    plan = Codex().install(place)
+    plan = CodexInstaller().install(place)
     engine.apply(plan, NOW)
     [consent] = plan.consents
     return list(consent.grant(NOW))

@@ -164,7 +164,7 @@ def test_root_leaves_a_file_to_its_owner(path, monkeypatch):
     given = []
     monkeypatch.setattr(os, "geteuid", lambda: facts.st_uid + 1)
     monkeypatch.setattr(os, "chown", lambda *what: given.append(what))
-    engine._write(changing(path).changes[0], engine.Report())
+    engine._write(changing(path).changes[0], engine.InstallReport())
     assert given == [(path, facts.st_uid, facts.st_gid)]
 
 

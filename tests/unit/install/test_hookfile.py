@@ -20,11 +20,11 @@ WILD = Path(__file__).parents[2] / "data" / "settings"
 TABLE = table(members={"statusLine": {"command": OURS}})
 
 
-def install(path: Path) -> engine.Report:
+def install(path: Path) -> engine.InstallReport:
     return engine.apply(Plan(changes=[hookfile.plan_addition(path, TABLE, "Agent")]), NOW)
 
 
-def uninstall(path: Path) -> engine.Report:
+def uninstall(path: Path) -> engine.InstallReport:
     return engine.apply(Plan(changes=[hookfile.plan_removal(path, TABLE, "Agent")]), NOW)
 
 

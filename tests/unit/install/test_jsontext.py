@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cognee_hooks.install.jsontext import (
     Dialect,
+    JsonKind,
     JsonTextError,
-    Kind,
     Node,
     equals,
     line_and_column,
@@ -33,9 +33,9 @@ values = st.recursive(
 
 def decoded(text: str, node: Node) -> object:
     """What a tree of positions says, without looking at the text between."""
-    if node.kind is Kind.OBJECT:
+    if node.kind is JsonKind.OBJECT:
         return {item.key: decoded(text, item.value) for item in node.items}
-    if node.kind is Kind.ARRAY:
+    if node.kind is JsonKind.ARRAY:
         return [decoded(text, item.value) for item in node.items]
     return json.loads(text[node.start : node.end])
 

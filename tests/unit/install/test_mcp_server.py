@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cognee_hooks.errors import InstallRefused
 from cognee_hooks.install import engine, mcp_server
-from cognee_hooks.install.claude_code import ClaudeCode
-from cognee_hooks.install.codex import Codex
+from cognee_hooks.install.claude_code import ClaudeCodeInstaller
+from cognee_hooks.install.codex import CodexInstaller
 from cognee_hooks.install.codex_config import ConfigEditError
 from cognee_hooks.install.command import mcp_argv
 from cognee_hooks.install.jsonhooks import WrongShapeError
@@ -22,7 +22,7 @@ from cognee_hooks.install.plan import Place, Tools
 from cognee_hooks.install.tomltable import table_of, with_table, without_table
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
-CLAUDE, CODEX = ClaudeCode(), Codex()
+CLAUDE, CODEX = ClaudeCodeInstaller(), CodexInstaller()
 VALUE = {"command": "ours"}
 
 

@@ -11,14 +11,14 @@ import pytest
 from cognee_hooks import hookimpl
 from cognee_hooks.host import Host
 from cognee_hooks.install import command, engine, skill_text
-from cognee_hooks.install.claude_code import ClaudeCode
-from cognee_hooks.install.codex import Codex
+from cognee_hooks.install.claude_code import ClaudeCodeInstaller
+from cognee_hooks.install.codex import CodexInstaller
 from cognee_hooks.install.plan import Place, Scope, Tools
 from cognee_hooks.install.skill_text import is_ours, is_untouched, skills_of
 from cognee_hooks.results import Command, Tool
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
-CLAUDE, CODEX = ClaudeCode(), Codex()
+CLAUDE, CODEX = ClaudeCodeInstaller(), CodexInstaller()
 TOOLS = {"cognee-code", "cognee-forget", "cognee-recall", "cognee-remember", "cognee-search"}
 PEOPLE = {"cognee", "cognee-datasets", "cognee-doctor", "cognee-index"}
 

@@ -19,7 +19,7 @@ from cognee_hooks.daemon import daemon as daemon_module
 from cognee_hooks.daemon import live_session, sessions, thin_client
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
-from cognee_hooks.daemon.sessions import Sessions
+from cognee_hooks.daemon.sessions import LiveSessions
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.host import Host
@@ -108,7 +108,7 @@ class Daemon:
     def __init__(self, home: Path) -> None:
         self.environ = agent_environment(home, COGNEE_HOOKS_STATE_DIR=str(home))
         self.folder = home / "daemon"
-        self.sessions = Sessions(Journal(self.folder, Sealer(b"k" * 32)))
+        self.sessions = LiveSessions(Journal(self.folder, Sealer(b"k" * 32)))
         self.server = Server(
             self.sessions, control=lambda verb: {}, hand_over=lambda: None, busy=lambda: None
         )

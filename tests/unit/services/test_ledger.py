@@ -14,7 +14,7 @@ from cognee_hooks.results import Act
 from cognee_hooks.services import ledger_file
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.ledger import MAX_WHAT, Ledger
-from cognee_hooks.services.ledger_file import LedgerFile, Row, ledger_files
+from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow, ledger_files
 from cognee_hooks.services.session_state import KEPT_SECONDS
 
 SESSION = "claude_abc"
@@ -148,8 +148,8 @@ def test_old_ledgers_go_and_current_ones_stay(tmp_path, key_file):
 # -- the file --------------------------------------------------------------------------------------
 
 
-def row(act: Act = Act.CAPTURED, **fields) -> Row:
-    return Row(**({"time": 1.0, "act": act, "what": "qa"} | fields))
+def row(act: Act = Act.CAPTURED, **fields) -> LedgerRow:
+    return LedgerRow(**({"time": 1.0, "act": act, "what": "qa"} | fields))
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_alien_lines_count_for_nothing(file, line):
 def test_fields_of_a_wrong_type_are_left_out(file):
     document = {"act": "injected", "time": "now", "what": 3, "size": "big", "seconds": "long"}
     file.path.write_text(json.dumps(document) + "\n")
-    assert list(file.rows()) == [Row(time=0.0, act=Act.INJECTED, what="", seconds=0.0)]
+    assert list(file.rows()) == [LedgerRow(time=0.0, act=Act.INJECTED, what="", seconds=0.0)]
     assert file.head() == {}
 
 
