@@ -23,10 +23,10 @@ from cognee_hooks.history.waiting import Waiting, quarantined_files, waiting_fil
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckResult, CheckStatus
 from cognee_hooks.services.keys import is_loopback, only_looking
+from cognee_hooks.services.logfile import read_end
 from cognee_hooks.services.names import DEFAULT_DATASET
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
-from cognee_hooks.services.statefile import read_bytes
 
 Shorten = Callable[[str], str]
 Parts = dict[str, tuple[str, str | Mapping[str, object] | Sequence[object]]]
@@ -255,5 +255,4 @@ def _bootstrap_log(paths: Paths) -> str:
 
 
 def _tail(path: Path) -> list[str]:
-    content = read_bytes(path, max_bytes=LOG_BYTES) or b""
-    return content.decode(errors="replace").splitlines()[-LOG_LINES:]
+    return read_end(path, LOG_BYTES).decode(errors="replace").splitlines()[-LOG_LINES:]

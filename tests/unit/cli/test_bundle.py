@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks.cli import main
+from cognee_hooks.cli.bundle_parts import LOG_BYTES, LOG_LINES
 from cognee_hooks.results import Act
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.ledger import Ledger
@@ -172,3 +173,17 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, capsys):
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys):
     assert main(["doctor", "--bundle", str(tmp_path / "no" / "bundle.tar.gz")]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_of_a_log_of_many_megabytes_the_end_is_put_in(isolated_environment: Path, tmp_path: Path):
+    daemon = Paths.of(os.environ, "claude-code").daemon_dir
+    daemon.mkdir(parents=True)
+    line = "2026-11-30 14:37:03,482 INFO cognee_hooks.daemon: line {:06}\n"
+    lines = [line.format(number) for number in range(90_000)]
+    (daemon / "daemon.log").write_text("".join(lines))
+    assert (daemon / "daemon.log").stat().st_size > LOG_BYTES
+    file = tmp_path / "bundle.tar.gz"
+    assert main(["doctor", "--bundle", str(file)]) == 0
+    assert contents(file)["daemon.log"].decode().splitlines() == [
+        each.rstrip("\n") for each in lines[-LOG_LINES:]
+    ]
