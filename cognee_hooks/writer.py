@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cognee_hooks.deadline import Clock, Deadline
@@ -20,14 +19,6 @@ from cognee_hooks.results import StoreReceipt, StoreRequest, StoreState
 if TYPE_CHECKING:
     from cognee_hooks.services.client import CogneeClient
     from cognee_hooks.services.health import HealthMonitor
-
-
-@dataclass(frozen=True, slots=True)
-class WriterCounts:
-    """What became of the entries so far."""
-
-    stored: int = 0
-    uncertain: int = 0
 
 
 class DirectWriter:
@@ -67,8 +58,6 @@ class DirectWriter:
         self._sent = sent
         self._queue: deque[StoreRequest] = deque()
         self._sending = asyncio.Lock()
-        self._stored = 0
-        self._uncertain = 0
 
     @property
     def waiting(self) -> int:
@@ -79,11 +68,6 @@ class DirectWriter:
     def sending(self) -> bool:
         """Whether a drain is under way; it also takes entries that come meanwhile."""
         return self._sending.locked()
-
-    @property
-    def counts(self) -> WriterCounts:
-        """What became of the entries that are no longer waiting."""
-        return WriterCounts(self._stored, self._uncertain)
 
     def accept(self, request: StoreRequest) -> StoreReceipt:
         """Queue an entry; `drain` sends it."""
@@ -135,7 +119,6 @@ class DirectWriter:
             self._health.note(failure)
             return self._failed(request, failure)
         self._health.note(None)
-        self._stored += 1
         self._sent(request)
         self._remove(request)
         return True
@@ -147,7 +130,6 @@ class DirectWriter:
             return True
         if failure.ambiguous:
             self._remove(request)
-            self._uncertain += 1
         return False
 
     def _remove(self, request: StoreRequest) -> None:
