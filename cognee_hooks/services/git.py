@@ -64,10 +64,6 @@ class Git:
         text = await self._ask(cwd, deadline, "rev-parse", "--show-toplevel")
         return Path(text) if text and _lies_in(cwd, Path(text)) else None
 
-    async def branch(self, cwd: Path, deadline: Deadline) -> str:
-        """Return the checked-out branch, or "" where HEAD is detached or git does not know."""
-        return await self._ask(cwd, deadline, "symbolic-ref", "--quiet", "--short", "HEAD")
-
     async def head(self, cwd: Path, deadline: Deadline) -> str:
         """Return the checked-out commit's id, or "" where there is none."""
         return await self._ask(cwd, deadline, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")

@@ -36,17 +36,12 @@ async def test_facts_of_a_repository(repository, environ):
     git = Git(environ)
     (repository / "sub").mkdir()
     assert await git.repository_root(repository / "sub", _soon()) == repository
-    assert await git.branch(repository, _soon()) == "trunk"
-    head = await git.head(repository, _soon())
-    assert len(head) == 40
-    _git(repository, environ, "checkout", "-q", head)
-    assert await git.branch(repository, _soon()) == ""
+    assert len(await git.head(repository, _soon())) == 40
 
 
 async def test_outside_of_a_repository_nothing_is_known(tmp_path, environ):
     git = Git(environ | {"GIT_DIR": "/somewhere/else"})
     assert await git.repository_root(tmp_path, _soon()) is None
-    assert await git.branch(tmp_path, _soon()) == ""
     assert await git.head(tmp_path, _soon()) == ""
 
 
@@ -66,7 +61,6 @@ async def test_programs_that_the_repository_names_are_not_started(repository, en
         _git(repository, environ, "config", name, f"touch {trap}")
     git = Git(environ)
     await git.repository_root(repository, _soon())
-    await git.branch(repository, _soon())
     await git.head(repository, _soon())
     assert not trap.exists()
 
