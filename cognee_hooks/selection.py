@@ -109,7 +109,18 @@ class Selector:
                     "it in your own configuration.",
                 )
         names = self._names(self.project, "block")
-        return (*names, "recall") if self.project.values.get("recall") is False else names
+        recall = self.project.values.get("recall")
+        if recall is None:
+            return names
+        if recall is False:
+            return (*names, "recall")
+        self.report(
+            "recall",
+            self.project.label,
+            "a project file can only narrow: `recall: false` switches recall off, and nothing else "
+            "can be said of it there. Its other settings stand under plugins.recall.",
+        )
+        return names
 
     def _only(self) -> tuple[tuple[str, ...] | None, str]:
         text, _ = self.lookup("COGNEE_HOOKS_PLUGINS")

@@ -98,7 +98,14 @@ def test_a_project_switches_recall_off_by_a_word(select):
     chosen, problems = select(project="recall: false")
     assert chosen.block_sources == {"recall": "project file"}
     assert problems == ()
-    assert select(project="recall: true")[0].block == frozenset()
+
+
+@pytest.mark.parametrize("word", ["true", "{enabled: false}"])
+def test_any_other_word_on_recall_in_a_project_is_reported(select, word):
+    chosen, (problem,) = select(project=f"recall: {word}")
+    assert chosen.block == frozenset()
+    assert (problem.name, problem.source) == ("recall", "project file")
+    assert "a project file can only narrow" in problem.message
 
 
 @pytest.mark.parametrize("key", ["only", "require", "require_redactors", "autoload"])
