@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.services.client import CogneeClient
-from cognee_hooks.services.wire import Answer
+from cognee_hooks.services.wire import ServerAnswer
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
     from cognee_hooks.services.keys import Key
-    from cognee_hooks.services.wire import Call
+    from cognee_hooks.services.wire import ServerCall
 
 _ANSWERS: Mapping[str, Any] = {
     "/health": {"status": "ready", "health": "healthy", "version": "dry run"},
@@ -56,20 +56,20 @@ class DryRunClient(CogneeClient):
         super().__init__("http://dry-run.invalid", _NoKeys())
         self.unsent: list[Unsent] = []
 
-    async def _ask(self, call: Call, deadline: Deadline) -> Answer:
+    async def _ask(self, call: ServerCall, deadline: Deadline) -> ServerAnswer:
         return await self._exchange(call, deadline)
 
     async def _exchange(
         self,
-        call: Call,
+        call: ServerCall,
         deadline: Deadline,  # noqa: ARG002 - nothing waits
         key: Key | None = None,  # noqa: ARG002 - nothing is sent
-    ) -> Answer:
+    ) -> ServerAnswer:
         self.unsent.append(Unsent(call.method, call.path, _body(call)))
-        return Answer(200, {}, _ANSWERS.get(call.path, {}))
+        return ServerAnswer(200, {}, _ANSWERS.get(call.path, {}))
 
 
-def _body(call: Call) -> Mapping[str, Any]:
+def _body(call: ServerCall) -> Mapping[str, Any]:
     """Return what a request carries; a file stands as its name and its text."""
     if call.parts is None:
         return call.json if isinstance(call.json, Mapping) else {"": call.json} if call.json else {}

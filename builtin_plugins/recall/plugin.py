@@ -21,7 +21,7 @@ from cognee_hooks.results import (
     StatusRow,
     StatusSegment,
 )
-from cognee_hooks.services.passages import Memory
+from cognee_hooks.services.passages import RecalledMemory
 from cognee_hooks.services.recall import guarded_recall, recall_memory
 from cognee_hooks.values import MAX_INT
 
@@ -217,7 +217,7 @@ class RecallPlugin:
         except ServerFailure as failure:
             if reason := reasons.reason_of(failure):
                 return reason
-            memory = Memory()
+            memory = RecalledMemory()
         if memory is None:
             return reasons.BREAKER_OPEN
         if services.health.single_user:
@@ -239,7 +239,7 @@ class RecallPlugin:
             )
         return found
 
-    def _rendered(self, memory: Memory) -> AdditionalContext:
+    def _rendered(self, memory: RecalledMemory) -> AdditionalContext:
         room = self._settings.max_chars
         limit = self._context.session.max_context_bytes
         while True:

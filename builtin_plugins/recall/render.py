@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cognee_hooks.framing import DATA_NOTE, FOOTER, HEADER, choose, clip, harmless
-from cognee_hooks.services.passages import Memory
+from cognee_hooks.services.passages import RecalledMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Block:
     hits: int
 
 
-def memory_block(memory: Memory, max_chars: int) -> tuple[list[str], int]:
+def memory_block(memory: RecalledMemory, max_chars: int) -> tuple[list[str], int]:
     """Choose what to tell within ``max_chars``: passages first, whole, then facts.
 
     Only where no passage fits whole is the first one clipped.

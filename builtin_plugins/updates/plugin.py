@@ -15,7 +15,7 @@ from cognee_hooks.printable import one_line
 from cognee_hooks.results import CheckResult, CheckStatus, StatusRow
 
 if TYPE_CHECKING:
-    from cognee_hooks.services.wire import Answer
+    from cognee_hooks.services.wire import ServerAnswer
 
 SECONDS = 15.0
 """How long a look may take; nobody waits for it."""
@@ -98,7 +98,7 @@ class UpdatesPlugin:
             return Found(at=now, problem="the index does not answer in JSON (PEP 691)")
         return Found(at=now, release=newest(answer.document))
 
-    async def _page(self) -> Answer:
+    async def _page(self) -> ServerAnswer:
         from cognee_hooks.services.client import CogneeClient
         from cognee_hooks.services.keys import Key
         from cognee_hooks.services.keysource import FixedKey

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from cognee_hooks.embedded.call import Call, Handler, read_form, read_json
+from cognee_hooks.embedded.call import Handler, RouteCall, read_form, read_json
 from cognee_hooks.embedded.errors import ApiError, detail
 from cognee_hooks.embedded.gate import Gate
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 from cognee_hooks.embedded.openapi import document
 from cognee_hooks.embedded.routes import auth, datasets, documents, recall, sessions
 
@@ -78,7 +78,7 @@ ENDPOINTS: Sequence[Endpoint] = (
 class _Server:
     """Binds endpoints to one memory."""
 
-    def __init__(self, memory: Memory, *, auth: bool, max_body: int) -> None:
+    def __init__(self, memory: EmbeddedMemory, *, auth: bool, max_body: int) -> None:
         self._memory = memory
         self._auth = auth
         self._max_body = max_body
@@ -99,15 +99,15 @@ class _Server:
 
         return Route(endpoint.path, answer, methods=[endpoint.method])
 
-    async def _read(self, endpoint: Endpoint, request: Request) -> Call:
+    async def _read(self, endpoint: Endpoint, request: Request) -> RouteCall:
         parameters = (request.path_params, request.query_params)
         match endpoint.reads:
             case "json":
-                return Call(*parameters, body=await read_json(request))
+                return RouteCall(*parameters, body=await read_json(request))
             case "form":
-                return Call(*parameters, form=await read_form(request, self._max_body))
+                return RouteCall(*parameters, form=await read_form(request, self._max_body))
             case _:
-                return Call(*parameters)
+                return RouteCall(*parameters)
 
     def _authorise(self, request: Request) -> None:
         """Any valid credential wins; without authentication a wrong one is accepted, too."""
@@ -127,7 +127,7 @@ class _Server:
 
 
 def create_app(
-    memory: Memory, *, auth: bool = True, max_body: int = MAX_BODY, any_host: bool = False
+    memory: EmbeddedMemory, *, auth: bool = True, max_body: int = MAX_BODY, any_host: bool = False
 ) -> Starlette:
     """The memory server as an ASGI application.
 

@@ -15,13 +15,13 @@ from starlette.requests import Request
 
 from cognee_hooks.embedded.documents import Upload
 from cognee_hooks.embedded.errors import detail, validation
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 
 _UNREADABLE = "There was an error parsing the body"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RouteCall:
     """What a handler may look at.
 
     Attributes:
@@ -108,7 +108,7 @@ class Call:
         return [value for value in values if isinstance(value, Upload)]
 
 
-Handler = Callable[[Memory, Call], Any]
+Handler = Callable[[EmbeddedMemory, RouteCall], Any]
 
 
 async def read_json(request: Request) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from cognee_hooks.embedded.passages import Passages
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class DatasetRow:
     """A dataset's row: ``id``, ``name`` and time stamps; ``built`` once something was ingested."""
 
     id: str
@@ -41,7 +41,7 @@ class Datasets:
         """The id that a dataset of this name has or would have."""
         return str(uuid.uuid5(self._namespace, name))
 
-    def create(self, name: str) -> Dataset:
+    def create(self, name: str) -> DatasetRow:
         """The dataset of this name, made where it is missing."""
         dataset_id = self.id_of(name)
         with self._database.transaction() as connection:
@@ -51,17 +51,17 @@ class Datasets:
             )
             return self.get(dataset_id, "write")
 
-    def all(self) -> list[Dataset]:
+    def all(self) -> list[DatasetRow]:
         """Every dataset, oldest first."""
         rows = self._database.rows("SELECT * FROM datasets ORDER BY created_at, name")
         return [_dataset(row) for row in rows]
 
-    def find(self, dataset_id: str) -> Dataset | None:
+    def find(self, dataset_id: str) -> DatasetRow | None:
         """The dataset with this id, or None."""
         row = self._database.row("SELECT * FROM datasets WHERE id = ?", (dataset_id,))
         return None if row is None else _dataset(row)
 
-    def get(self, dataset_id: str, permission: str) -> Dataset:
+    def get(self, dataset_id: str, permission: str) -> DatasetRow:
         """The dataset with this id.
 
         Raises:
@@ -72,7 +72,7 @@ class Datasets:
             raise permission_denied(permission)
         return found
 
-    def named(self, names: Sequence[str]) -> list[Dataset]:
+    def named(self, names: Sequence[str]) -> list[DatasetRow]:
         """The datasets of these names.
 
         Raises:
@@ -99,5 +99,7 @@ class Datasets:
             )
 
 
-def _dataset(row: sqlite3.Row) -> Dataset:
-    return Dataset(row["id"], row["name"], row["created_at"], row["updated_at"], bool(row["built"]))
+def _dataset(row: sqlite3.Row) -> DatasetRow:
+    return DatasetRow(
+        row["id"], row["name"], row["created_at"], row["updated_at"], bool(row["built"])
+    )

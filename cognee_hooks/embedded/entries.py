@@ -22,7 +22,7 @@ _GRAPH_KEYS = frozenset({"node_ids", "edge_ids"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AcceptedEntry:
     """One accepted entry.
 
     Attributes:
@@ -37,7 +37,7 @@ class Entry:
     node_set: tuple[str, ...] = ()
 
 
-def parse(request: Mapping[str, Any]) -> Entry:
+def parse(request: Mapping[str, Any]) -> AcceptedEntry:
     """The entry of a ``remember/entry`` request.
 
     Args:
@@ -78,7 +78,7 @@ def _tag_issue(raw: dict[str, Any], kind: Any) -> dict[str, Any]:
     }
 
 
-def _question(raw: dict[str, Any], request: Mapping[str, Any]) -> Entry:
+def _question(raw: dict[str, Any], request: Mapping[str, Any]) -> AcceptedEntry:
     fields = Fields(raw, "body", "entry", "qa")
     body = {
         "question": fields.text("question"),
@@ -100,10 +100,10 @@ def _question(raw: dict[str, Any], request: Mapping[str, Any]) -> Entry:
     if isinstance(used, dict) and not set(used) <= _GRAPH_KEYS:
         reason = "only the keys node_ids and edge_ids are allowed"
         raise rejected_by_cache(*adding, "used_graph_element_ids", reason, used)
-    return Entry("qa", body, tuple(sorted(set(nodes))))
+    return AcceptedEntry("qa", body, tuple(sorted(set(nodes))))
 
 
-def _trace(raw: dict[str, Any], request: Mapping[str, Any]) -> Entry:
+def _trace(raw: dict[str, Any], request: Mapping[str, Any]) -> AcceptedEntry:
     fields = Fields(raw, "body", "entry", "trace")
     given = {
         "origin_function": fields.text("origin_function"),
@@ -125,10 +125,10 @@ def _trace(raw: dict[str, Any], request: Mapping[str, Any]) -> Entry:
             "value must be a non-empty string",
             given["origin_function"],
         )
-    return Entry("trace", stored_trace(given), tuple(sorted(set(nodes))))
+    return AcceptedEntry("trace", stored_trace(given), tuple(sorted(set(nodes))))
 
 
-def _feedback(raw: dict[str, Any], request: Mapping[str, Any]) -> Entry:
+def _feedback(raw: dict[str, Any], request: Mapping[str, Any]) -> AcceptedEntry:
     fields = Fields(raw, "body", "entry", "feedback")
     body = {
         "qa_id": fields.text("qa_id"),
@@ -139,7 +139,7 @@ def _feedback(raw: dict[str, Any], request: Mapping[str, Any]) -> Entry:
     score = body["feedback_score"]
     if score is not None and score not in _SCORES:
         raise rejected_feedback("feedback_score", "feedback_score must be between 1 and 5", score)
-    return Entry("feedback", body)
+    return AcceptedEntry("feedback", body)
 
 
 def stored_trace(given: Mapping[str, Any]) -> dict[str, Any]:

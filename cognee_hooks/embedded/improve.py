@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from cognee_hooks.embedded.datasets import Dataset
+from cognee_hooks.embedded.datasets import DatasetRow
 from cognee_hooks.embedded.sessions import Sessions
 
 _STAGES = (
@@ -38,7 +38,7 @@ _OFF = {
 
 
 def improve(
-    sessions: Sessions, dataset: Dataset, session_ids: Sequence[str], *, background: bool = False
+    sessions: Sessions, dataset: DatasetRow, session_ids: Sequence[str], *, background: bool = False
 ) -> dict[str, Any]:
     """Promote the new entries of some sessions into a dataset.
 
@@ -66,7 +66,7 @@ def improve(
 
 
 def _run(
-    sessions: Sessions, name: str, dataset: Dataset, session_ids: Sequence[str]
+    sessions: Sessions, name: str, dataset: DatasetRow, session_ids: Sequence[str]
 ) -> dict[str, Any]:
     if reason := _OFF.get(name):
         return _stage(name, "skipped", reason)
@@ -82,7 +82,7 @@ def _run(
     return {**stage, "run": _pipeline_run(dataset)}
 
 
-def _pipeline_run(dataset: Dataset) -> dict[str, Any]:
+def _pipeline_run(dataset: DatasetRow) -> dict[str, Any]:
     return {
         "status": "PipelineRunCompleted",
         "pipeline_run_id": str(uuid.uuid4()),
@@ -113,7 +113,7 @@ def _stage(
 
 
 def _result(
-    dataset: Dataset, session_ids: Sequence[str], stages: list[dict[str, Any]], status: str
+    dataset: DatasetRow, session_ids: Sequence[str], stages: list[dict[str, Any]], status: str
 ) -> dict[str, Any]:
     return {
         "dataset_id": dataset.id,

@@ -14,7 +14,7 @@ from cognee_hooks.embedded.runs import Runs
 from cognee_hooks.embedded.sessions import Sessions
 
 
-class Memory:
+class EmbeddedMemory:
     """The stores, open on one data file.
 
     Attributes:

@@ -27,7 +27,7 @@ ORDER BY score DESC, p.seq DESC LIMIT ?
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class PassageHit:
     """One passage that a query found.
 
     Attributes:
@@ -118,7 +118,7 @@ class Passages:
 
     def search(
         self, query: str, dataset_id: str, limit: int, node_names: Sequence[str] = ()
-    ) -> list[Hit]:
+    ) -> list[PassageHit]:
         """The best passages of a dataset for a query.
 
         Args:
@@ -138,6 +138,6 @@ class Passages:
             _SEARCH,
             (_TEXT_WEIGHT, _TERMS_WEIGHT, expression, dataset_id, names, names, limit),
         )
-        hits = [Hit(**dict(row)) for row in rows]
+        hits = [PassageHit(**dict(row)) for row in rows]
         floor = hits[0].score * _RELATIVE_FLOOR if hits else 0.0
         return [hit for hit in hits if hit.score >= floor]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from cognee_hooks.embedded import prompt
-from cognee_hooks.embedded.datasets import Dataset, Datasets
+from cognee_hooks.embedded.datasets import DatasetRow, Datasets
 from cognee_hooks.embedded.errors import ApiError, detail, no_data, plain, validation
 from cognee_hooks.embedded.fields import Fields
-from cognee_hooks.embedded.passages import Hit, Passages
+from cognee_hooks.embedded.passages import PassageHit, Passages
 from cognee_hooks.embedded.sessions import Sessions
 from cognee_hooks.embedded.words import overlap, query_words
 
@@ -61,7 +61,7 @@ _MAX_TOP_K = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RecallQuestion:
     """A recall request that passed validation.
 
     Attributes:
@@ -90,7 +90,7 @@ class Question:
     profile: str
 
 
-def parse(body: Mapping[str, Any]) -> Question:
+def parse(body: Mapping[str, Any]) -> RecallQuestion:
     """The question in a recall request.
 
     Raises:
@@ -100,7 +100,7 @@ def parse(body: Mapping[str, Any]) -> Question:
     scope = fields.anything("scope")
     scopes = [scope or "auto"] if scope is None or isinstance(scope, str) else fields.texts("scope")
     search_type = fields.optional_text("search_type") or "HYBRID_COMPLETION"
-    question = Question(
+    question = RecallQuestion(
         query=fields.text("query"),
         scopes=tuple(scopes),
         search_type=search_type if search_type in _CHUNK_KINDS else "HYBRID_COMPLETION",
@@ -126,7 +126,7 @@ def parse(body: Mapping[str, Any]) -> Question:
     return question
 
 
-def _check_values(question: Question, code_query: Any) -> None:
+def _check_values(question: RecallQuestion, code_query: Any) -> None:
     if not set(question.scopes) <= set(_SCOPES):
         raise plain(
             422,
@@ -161,7 +161,7 @@ class Recall:
         self._passages = passages
         self._sessions = sessions
 
-    def answer(self, question: Question) -> list[dict[str, Any]]:
+    def answer(self, question: RecallQuestion) -> list[dict[str, Any]]:
         """All items for a question, scope by scope.
 
         Raises:
@@ -172,7 +172,7 @@ class Recall:
             items.extend(self._scope(scope)(question))
         return items
 
-    def _scope(self, scope: str) -> Callable[[Question], list[dict[str, Any]]]:
+    def _scope(self, scope: str) -> Callable[[RecallQuestion], list[dict[str, Any]]]:
         lanes = {
             "all": self._all,
             "auto": self._auto,
@@ -187,15 +187,15 @@ class Recall:
         }
         return lanes[scope]
 
-    def _session_first(self, question: Question) -> list[dict[str, Any]]:
+    def _session_first(self, question: RecallQuestion) -> list[dict[str, Any]]:
         return self._session(question) or self._graph(question)
 
-    def _auto(self, question: Question) -> list[dict[str, Any]]:
+    def _auto(self, question: RecallQuestion) -> list[dict[str, Any]]:
         named = question.names or question.dataset_ids
         found = [] if named else self._session(question)
         return found or self._graph(question)
 
-    def _all(self, question: Question) -> list[dict[str, Any]]:
+    def _all(self, question: RecallQuestion) -> list[dict[str, Any]]:
         return [
             *self._graph(question),
             *self._session(question),
@@ -203,15 +203,15 @@ class Recall:
             *self._guidance(question),
         ]
 
-    def _nothing(self, question: Question) -> list[dict[str, Any]]:
+    def _nothing(self, question: RecallQuestion) -> list[dict[str, Any]]:
         """Code graphs and tools are not kept here; a dataset must exist all the same."""
         self._targets(question)
         return []
 
-    def _session(self, question: Question) -> list[dict[str, Any]]:
+    def _session(self, question: RecallQuestion) -> list[dict[str, Any]]:
         return self._by_words(question, "qa", "session", ("question", "context", "answer"))
 
-    def _trace(self, question: Question) -> list[dict[str, Any]]:
+    def _trace(self, question: RecallQuestion) -> list[dict[str, Any]]:
         return self._by_words(
             question,
             "trace",
@@ -220,7 +220,7 @@ class Recall:
         )
 
     def _by_words(
-        self, question: Question, kind: str, source: str, searched: Sequence[str]
+        self, question: RecallQuestion, kind: str, source: str, searched: Sequence[str]
     ) -> list[dict[str, Any]]:
         """Entries of the session that share words with the query, most shared words first."""
         words = query_words(question.query)
@@ -231,7 +231,7 @@ class Recall:
         hits = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
         return [{**entry, "source": source} for _, entry in hits[: question.top_k]]
 
-    def _guidance(self, question: Question) -> list[dict[str, Any]]:
+    def _guidance(self, question: RecallQuestion) -> list[dict[str, Any]]:
         """What failed in the session, as lessons for an agent."""
         if question.profile != "agent":
             return []
@@ -249,14 +249,14 @@ class Recall:
             {"source": "session_context", "content": content, "context_profile": question.profile}
         ]
 
-    def _targets(self, question: Question) -> list[Dataset]:
+    def _targets(self, question: RecallQuestion) -> list[DatasetRow]:
         if question.dataset_ids:
             return [self._datasets.get(each, "read") for each in question.dataset_ids]
         if question.names:
             return self._datasets.named(question.names)
         return self._datasets.all()
 
-    def _graph(self, question: Question) -> list[dict[str, Any]]:
+    def _graph(self, question: RecallQuestion) -> list[dict[str, Any]]:
         targets = self._targets(question)
         filled = [dataset for dataset in targets if self._passages.any_in(dataset.id)]
         if targets and not filled:
@@ -272,7 +272,7 @@ class Recall:
         return items
 
     def _items(
-        self, question: Question, dataset: Dataset, hits: Sequence[Hit]
+        self, question: RecallQuestion, dataset: DatasetRow, hits: Sequence[PassageHit]
     ) -> list[dict[str, Any]]:
         kind = _CHUNK_KINDS.get(question.search_type)
         if kind and not question.only_context:
@@ -289,7 +289,7 @@ class Recall:
 
 
 def _item(
-    question: Question, dataset: Dataset, kind: str, text: str, system_prompt: str | None
+    question: RecallQuestion, dataset: DatasetRow, kind: str, text: str, system_prompt: str | None
 ) -> dict[str, Any]:
     return {
         "kind": kind,
@@ -306,7 +306,9 @@ def _item(
     }
 
 
-def _chunk(question: Question, dataset: Dataset, hit: Hit, kind: str) -> dict[str, Any]:
+def _chunk(
+    question: RecallQuestion, dataset: DatasetRow, hit: PassageHit, kind: str
+) -> dict[str, Any]:
     metadata = {
         "data_id": hit.source_id,
         "chunk_id": hit.id,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cognee_hooks.embedded.clock import utc_now
-from cognee_hooks.embedded.datasets import Dataset
+from cognee_hooks.embedded.datasets import DatasetRow
 
 KEPT = 500
 """Rows; the longest page of the contract."""
@@ -31,7 +31,7 @@ class Runs:
 
     def add(
         self,
-        dataset: Dataset,
+        dataset: DatasetRow,
         session_ids: Sequence[str],
         *,
         started_at: str,

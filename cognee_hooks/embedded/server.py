@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from cognee_hooks.embedded.accounts import DEFAULT_PASSWORD
 from cognee_hooks.embedded.app import MAX_BODY, create_app
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 from cognee_hooks.errors import UsageError
 from cognee_hooks.services.listening import listen
 
@@ -70,7 +70,7 @@ class EmbeddedServer:
         self._any_host = allow_remote
         self._max_body = max_body
         self._wrap = wrap
-        self._memory: Memory | None = None
+        self._memory: EmbeddedMemory | None = None
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
         self.url = _url(host, port)
@@ -102,7 +102,7 @@ class EmbeddedServer:
             raise UsageError("The memory server was started already.")
         listener = listen(*self._address)
         try:
-            self._memory = Memory(self.data_path, self._password)
+            self._memory = EmbeddedMemory(self.data_path, self._password)
         except BaseException:
             listener.close()
             raise

@@ -12,7 +12,7 @@ from typing import Any
 from cognee_hooks.embedded.clock import aware_now, utc_now
 from cognee_hooks.embedded.database import Database
 from cognee_hooks.embedded.datasets import Datasets, storable_name
-from cognee_hooks.embedded.entries import Entry
+from cognee_hooks.embedded.entries import AcceptedEntry
 from cognee_hooks.embedded.errors import detail, invalid_entry
 from cognee_hooks.embedded.passages import Passages
 
@@ -37,7 +37,7 @@ class Sessions:
         self._owner_id = owner_id
 
     def store(
-        self, session_id: str, dataset_id: str | None, dataset_name: str, entry: Entry
+        self, session_id: str, dataset_id: str | None, dataset_name: str, entry: AcceptedEntry
     ) -> dict[str, Any]:
         """Store an entry and answer as the contract does.
 
@@ -121,7 +121,7 @@ class Sessions:
                 (json.dumps(list(wanted)), session_id),
             )
 
-    def _append(self, session_id: str, dataset_id: str, entry: Entry) -> str:
+    def _append(self, session_id: str, dataset_id: str, entry: AcceptedEntry) -> str:
         entry_id, time = str(uuid.uuid4()), aware_now()
         with self._database.transaction() as connection:
             connection.execute(

@@ -29,7 +29,7 @@ _VERIFYING = (*_LOOKING, "HYBRID_COMPLETION")
 
 
 @dataclass(slots=True)
-class Found:
+class ServerFindings:
     """What holds the value at a server.
 
     Attributes:
@@ -79,7 +79,7 @@ class Finder:
         self._account = account
         self._leak = leak
 
-    async def find(self, deadline: Deadline, touched: set[str] | None = None) -> Found:
+    async def find(self, deadline: Deadline, touched: set[str] | None = None) -> ServerFindings:
         """Look through everything.
 
         Args:
@@ -90,7 +90,7 @@ class Finder:
         Raises:
             ServerFailure: The server does not answer.
         """
-        found = Found(all=await self._client.upkeep.sessions(deadline))
+        found = ServerFindings(all=await self._client.upkeep.sessions(deadline))
         datasets = await self._client.datasets(deadline)
         found.datasets = {each.id: each for each in datasets}
         await self._sessions(found, deadline)
@@ -110,7 +110,7 @@ class Finder:
         return await self._client.upkeep.content(session_id, self._leak.cleaned_text, deadline)
 
     async def _dataset(
-        self, found: Found, dataset: Dataset, searches: Sequence[str], deadline: Deadline
+        self, found: ServerFindings, dataset: Dataset, searches: Sequence[str], deadline: Deadline
     ) -> None:
         own, rows, held = self.owns(dataset), found.rows, False
         state = ScrubState.FOUND if own else ScrubState.LEFT
@@ -158,7 +158,7 @@ class Finder:
                 return True
         return False
 
-    async def _sessions(self, found: Found, deadline: Deadline) -> None:
+    async def _sessions(self, found: ServerFindings, deadline: Deadline) -> None:
         counts: dict[SessionRow, int] = {}
         rows = found.rows
         for row in found.all:
@@ -177,7 +177,7 @@ class Finder:
         # Only now is it known which sessions cannot be read.
         rows += [self._held(found, row, count) for row, count in counts.items() if count]
 
-    def _held(self, found: Found, row: SessionRow, count: int) -> Scrubbed:
+    def _held(self, found: ServerFindings, row: SessionRow, count: int) -> Scrubbed:
         place = f"session {row.id}"
         obstacle = self._obstacle(found, row)
         if obstacle:
@@ -185,7 +185,7 @@ class Finder:
         found.sessions.setdefault(row.dataset_id, []).append(row)
         return self.row(place, ScrubState.FOUND, count)
 
-    def _obstacle(self, found: Found, row: SessionRow) -> str:
+    def _obstacle(self, found: ServerFindings, row: SessionRow) -> str:
         """Return why a session cannot be emptied, or ""."""
         if row.user_id not in {"", self._account.id}:
             return texts.OF_OTHERS
@@ -196,7 +196,7 @@ class Finder:
             return texts.GONE
         return self._barred(found, dataset.id) if self.owns(dataset) else texts.OF_OTHERS
 
-    def _barred(self, found: Found, dataset_id: str) -> str:
+    def _barred(self, found: ServerFindings, dataset_id: str) -> str:
         """Return why the sessions of a dataset cannot be emptied together, or ""."""
         if dataset_id in found.unread:
             return texts.WITH_UNREAD

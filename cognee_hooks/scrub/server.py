@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.results import Scrubbed, ScrubState
 from cognee_hooks.scrub import texts
-from cognee_hooks.scrub.finding import Finder, Found
+from cognee_hooks.scrub.finding import Finder, ServerFindings
 from cognee_hooks.scrub.pending import Batch, PendingFile
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.crypto import Unreadable
@@ -56,7 +56,7 @@ class ServerSide:
         self._leak = leak
         self._pending = pending
         self._finder = Finder(client, url, account, leak)
-        self._looked = Found()
+        self._looked = ServerFindings()
 
     async def look(self, deadline: Deadline) -> list[Scrubbed]:
         """Return what holds the value, and what would be touched to take it out.
@@ -119,7 +119,7 @@ class ServerSide:
     # -- taking out ------------------------------------------------------------------------------
 
     async def _rewrite(
-        self, found: Found, dataset: Dataset, document: Document, deadline: Deadline
+        self, found: ServerFindings, dataset: Dataset, document: Document, deadline: Deadline
     ) -> Scrubbed:
         place = self._finder.named(dataset, document)
         name = self._leak.cleaned_text(document.file_name or f"{document.name}.txt")
@@ -135,7 +135,9 @@ class ServerSide:
             return self._finder.row(place, ScrubState.LEFT, detail=self._leak.cleaned_text(detail))
         return self._cleaned(found, place)
 
-    async def _empty(self, found: Found, dataset_id: str, deadline: Deadline) -> list[Scrubbed]:
+    async def _empty(
+        self, found: ServerFindings, dataset_id: str, deadline: Deadline
+    ) -> list[Scrubbed]:
         """Have the sessions of a dataset emptied and stored again."""
         holding = found.sessions.get(dataset_id, [])
         rows = await self._client.upkeep.sessions(deadline)
@@ -159,7 +161,7 @@ class ServerSide:
             places.append(f"dataset {dataset.name}: {texts.GRAPH}")
         return [self._cleaned(found, each) for each in places]
 
-    def _cleaned(self, found: Found, place: str) -> Scrubbed:
+    def _cleaned(self, found: ServerFindings, place: str) -> Scrubbed:
         row = self._finder.row(place, ScrubState.CLEANED)
         count = sum(each.count for each in found.rows if each.place == row.place)
         return replace(row, count=count)
@@ -208,7 +210,7 @@ class ServerSide:
         except Unreadable:
             return None
 
-    def _announced(self, found: Found, dataset_id: str) -> Scrubbed:
+    def _announced(self, found: ServerFindings, dataset_id: str) -> Scrubbed:
         count = len(found.sessions.get(dataset_id, []))
         if not dataset_id:
             detail = texts.EMPTIED_ASIDE.format(count=count)

@@ -41,7 +41,7 @@ from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_
 from cognee_hooks.services.outcome import error_text, failure_of, stranger
 from cognee_hooks.services.pipelines import PipelineRoutes
 from cognee_hooks.services.upkeep import UpkeepRoutes
-from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Answer, Call
+from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, ServerAnswer, ServerCall
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
@@ -72,11 +72,11 @@ class ServerApi(ABC):
         self._without_improve: tuple[int, ...] | None = None
 
     @abstractmethod
-    async def _ask(self, call: Call, deadline: Deadline) -> Answer:
+    async def _ask(self, call: ServerCall, deadline: Deadline) -> ServerAnswer:
         """Send a request with the key and return the answer if it is a good one."""
 
     @abstractmethod
-    async def _exchange(self, call: Call, deadline: Deadline) -> Answer:
+    async def _exchange(self, call: ServerCall, deadline: Deadline) -> ServerAnswer:
         """Send a request without a key and return whatever is answered."""
 
     @property
@@ -108,7 +108,7 @@ class ServerApi(ABC):
         Raises:
             ServerFailure: It does not answer, or is no cognee server.
         """
-        call = Call(method="GET", path="/health", limit=SMALL_BODY)
+        call = ServerCall(method="GET", path="/health", limit=SMALL_BODY)
         answer = await self._exchange(call, deadline)
         found = answers.read_health(answer.document)
         if found is None or not (answer.ok or answer.status == 503):  # noqa: PLR2004
@@ -168,7 +168,7 @@ class ServerApi(ABC):
             put(body, "session_id", "sessionId", safe_session_id(session_id))
         if code_query is not None:
             put(body, "code_query", "codeQuery", revealed(code_query))
-        call = Call(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
+        call = ServerCall(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
         answer = await self._ask(call, deadline)
         return expect(answers.read_items(answer.document), "holds no list of memories")
 
@@ -204,7 +204,7 @@ class ServerApi(ABC):
             raise ServerFailure(FailureKind.REJECTED, f"not sent: {problem}", sent=False)
         dataset = await self._addressed(dataset, deadline, write=True)
         body = {"entry": document, "session_id": session} | self._entry_address(dataset)
-        call = Call(
+        call = ServerCall(
             method="POST",
             path="/api/v1/remember/entry",
             json=body,
@@ -253,7 +253,7 @@ class ServerApi(ABC):
             put(body, "dataset_id", "datasetId", dataset.uuid)
         else:
             put(body, "dataset_name", "datasetName", safe_dataset_name(dataset.name))
-        call = Call(
+        call = ServerCall(
             method="POST",
             path="/api/v1/improve",
             json=body,
@@ -284,7 +284,7 @@ class ServerApi(ABC):
         """
         wanted = f"&dataset_id={canonical_uuid(dataset_id)}" if canonical_uuid(dataset_id) else ""
         path = f"/api/v1/activity/pipeline-runs?limit={_RUNS}{wanted}"
-        answer = await self._ask(Call(method="GET", path=path), deadline)
+        answer = await self._ask(ServerCall(method="GET", path=path), deadline)
         return expect(read_runs(answer.document), "is no list of runs")
 
     async def newest_run(self, deadline: Deadline) -> float:
@@ -294,7 +294,7 @@ class ServerApi(ABC):
             ServerFailure: It failed; ``NOT_FOUND`` where the server keeps no such log.
         """
         path = "/api/v1/activity/pipeline-runs?limit=1"
-        answer = await self._ask(Call(method="GET", path=path, limit=SMALL_BODY), deadline)
+        answer = await self._ask(ServerCall(method="GET", path=path, limit=SMALL_BODY), deadline)
         return expect(newest_moment(answer.document), "is no list of runs")
 
     async def session(self, session_id: str, deadline: Deadline) -> SessionDetail:
@@ -309,7 +309,7 @@ class ServerApi(ABC):
         """
         path = f"/api/v1/sessions/{quote(safe_session_id(session_id), safe='')}"
         try:
-            answer = await self._ask(Call(method="GET", path=path), deadline)
+            answer = await self._ask(ServerCall(method="GET", path=path), deadline)
         except ServerFailure as failure:
             if failure.kind is FailureKind.NOT_FOUND and "session not found" in failure.detail:
                 return SessionDetail(exists=False)
@@ -322,7 +322,7 @@ class ServerApi(ABC):
         Raises:
             ServerFailure: It failed.
         """
-        answer = await self._ask(Call(method="GET", path="/api/v1/datasets"), deadline)
+        answer = await self._ask(ServerCall(method="GET", path="/api/v1/datasets"), deadline)
         return expect(answers.read_datasets(answer.document), "is no list of datasets")
 
     async def ensure_dataset(self, name: str, deadline: Deadline) -> Dataset:
@@ -335,7 +335,7 @@ class ServerApi(ABC):
         if led.id:
             return Dataset(led.id, name, "")
         body = {"name": safe_dataset_name(name)}
-        call = Call(method="POST", path="/api/v1/datasets", json=body, limit=SMALL_BODY)
+        call = ServerCall(method="POST", path="/api/v1/datasets", json=body, limit=SMALL_BODY)
         answer = await self._ask(call, deadline)
         return expect(answers.read_dataset(answer.document), "is no dataset")
 
@@ -345,7 +345,7 @@ class ServerApi(ABC):
         Raises:
             ServerFailure: It failed; ``AUTH`` where the key is not good.
         """
-        call = Call(method="GET", path="/api/v1/users/me", limit=SMALL_BODY)
+        call = ServerCall(method="GET", path="/api/v1/users/me", limit=SMALL_BODY)
         answer = await self._ask(call, deadline)
         return expect(answers.read_account(answer.document), "is no account")
 
@@ -359,7 +359,7 @@ class ServerApi(ABC):
             ServerFailure: It cannot be told.
         """
         path = "/api/v1/auth/me"
-        call = Call(method="GET", path=path, limit=SMALL_BODY)
+        call = ServerCall(method="GET", path=path, limit=SMALL_BODY)
         answer = await self._exchange(call, deadline)
         if answer.ok:
             return True

@@ -9,7 +9,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.names import canonical_uuid
 from cognee_hooks.services.outcome import stranger
-from cognee_hooks.services.wire import Answer, Call
+from cognee_hooks.services.wire import ServerAnswer, ServerCall
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Ask = Callable[[Call, Deadline], Awaitable[Answer]]
+Ask = Callable[[ServerCall, Deadline], Awaitable[ServerAnswer]]
 """Sends a request with the key and returns a good answer; all else raises `ServerFailure`."""
 
 

@@ -32,7 +32,7 @@ from cognee_hooks.services.keys import Key, KeyChain
 from cognee_hooks.services.keysource import KeySource, SharingKeySource, key_of
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
 from cognee_hooks.services.outcome import failure_of
-from cognee_hooks.services.wire import SMALL_BODY, Answer, BodyReader, Call, encoded
+from cognee_hooks.services.wire import SMALL_BODY, BodyReader, ServerAnswer, ServerCall, encoded
 
 if TYPE_CHECKING:
     import httpx
@@ -158,7 +158,7 @@ class CogneeClient(ServerApi):
 
     async def look_up(
         self, path: str, deadline: Deadline, *, accept: str, max_bytes: int
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Read something that needs no key, such as a page of a package index.
 
         Args:
@@ -174,7 +174,7 @@ class CogneeClient(ServerApi):
             ServerFailure: No complete answer came.
         """
         headers = {"Accept": accept}
-        call = Call(method="GET", path=path, headers=headers, limit=max_bytes)
+        call = ServerCall(method="GET", path=path, headers=headers, limit=max_bytes)
         return await self._exchange(call, deadline)
 
     # -- keys --------------------------------------------------------------------------------------
@@ -188,10 +188,10 @@ class CogneeClient(ServerApi):
         found = await self._sharing.address(name, deadline, write=write)
         return DatasetRef(id=found) if found else dataset
 
-    async def _ask(self, call: Call, deadline: Deadline) -> Answer:
+    async def _ask(self, call: ServerCall, deadline: Deadline) -> ServerAnswer:
         return await self._ask_as(self._keys, call, deadline)
 
-    async def _ask_as(self, keys: KeySource, call: Call, deadline: Deadline) -> Answer:
+    async def _ask_as(self, keys: KeySource, call: ServerCall, deadline: Deadline) -> ServerAnswer:
         key = await key_of(keys, deadline)
         answer = await self._exchange(call, deadline, key)
         if answer.status == 401 and key is not None:  # noqa: PLR2004
@@ -221,7 +221,7 @@ class CogneeClient(ServerApi):
         form: Mapping[str, str] | None = None,
         json: Mapping[str, str] | None = None,
     ) -> tuple[int, object]:
-        call = Call(
+        call = ServerCall(
             method=method,
             path=path,
             headers=headers or {},
@@ -239,7 +239,9 @@ class CogneeClient(ServerApi):
 
     # -- the wire ----------------------------------------------------------------------------------
 
-    async def _exchange(self, call: Call, deadline: Deadline, key: Key | None = None) -> Answer:
+    async def _exchange(
+        self, call: ServerCall, deadline: Deadline, key: Key | None = None
+    ) -> ServerAnswer:
         """Send a request and return whatever is answered.
 
         Raises:
@@ -264,12 +266,12 @@ class CogneeClient(ServerApi):
 
     async def _attempt(
         self,
-        call: Call,
+        call: ServerCall,
         content: bytes | None,
         headers: Mapping[str, str],
         deadline: Deadline,
         progress: _Progress,
-    ) -> Answer | ServerFailure:
+    ) -> ServerAnswer | ServerFailure:
         """Send once. Failures are returned, so that they carry no frame and no request along."""
         import httpx
 
@@ -330,7 +332,7 @@ class CogneeClient(ServerApi):
         )
 
 
-async def _receive(client: httpx.AsyncClient, request: httpx.Request, limit: int) -> Answer:
+async def _receive(client: httpx.AsyncClient, request: httpx.Request, limit: int) -> ServerAnswer:
     response = await client.send(request, stream=True)
     try:
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -343,7 +345,7 @@ async def _receive(client: httpx.AsyncClient, request: httpx.Request, limit: int
     finally:
         # A body that was not read to its end takes its connection with it.
         await response.aclose()
-    return Answer(response.status_code, headers, body.document(headers), body.content)
+    return ServerAnswer(response.status_code, headers, body.document(headers), body.content)
 
 
 def _was_stale(failure: ServerFailure, progress: _Progress) -> bool:

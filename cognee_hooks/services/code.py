@@ -17,7 +17,7 @@ from cognee_hooks.services.asking import Address, Ask, expect, revealed
 from cognee_hooks.services.names import safe_dataset_name
 from cognee_hooks.services.outcome import error_text, excerpt
 from cognee_hooks.services.pipelines import PipelineState
-from cognee_hooks.services.wire import SMALL_BODY, Call, Part
+from cognee_hooks.services.wire import SMALL_BODY, Part, ServerCall
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
@@ -81,7 +81,7 @@ class CodeRoutes:
             "run_in_background": "true",
             "index_vectors": "true" if vectors else "false",
         }
-        call = Call(
+        call = ServerCall(
             method="POST",
             path="/api/v1/remember",
             parts=[Part.of(name, value) for name, value in fields.items()],

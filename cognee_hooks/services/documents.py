@@ -20,7 +20,7 @@ from cognee_hooks.services.asking import Address, Ask, expect, put, required_uui
 from cognee_hooks.services.improve import moment
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_file_name
 from cognee_hooks.services.outcome import excerpt, stranger
-from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Call, Part
+from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Part, ServerCall
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted
@@ -144,7 +144,7 @@ class DocumentRoutes:
             fields["datasetName"] = safe_dataset_name(dataset.name)
         parts = [Part.of(each, value) for each, value in fields.items() if value]
         parts.append(_file(content, file_name))
-        call = Call(
+        call = ServerCall(
             method="POST",
             path="/api/v1/remember",
             parts=parts,
@@ -166,7 +166,7 @@ class DocumentRoutes:
         found: dict[str, Document] = {}
         for page in range(_MAX_PAGES):
             path = f"{_dataset(dataset_id)}/data?limit={_PAGE}&offset={page * _PAGE}"
-            answer = await self._ask(Call(method="GET", path=path), deadline)
+            answer = await self._ask(ServerCall(method="GET", path=path), deadline)
             rows = expect(read_documents(answer.document), "is no list of documents")
             known = len(found)
             found |= {row.id: row for row in rows}
@@ -182,7 +182,7 @@ class DocumentRoutes:
             ServerFailure: It failed; ``NOT_FOUND`` where there is no such document.
         """
         path = f"{_dataset(dataset_id)}/data/{required_uuid(data_id)}/raw"
-        return (await self._ask(Call(method="GET", path=path), deadline)).content
+        return (await self._ask(ServerCall(method="GET", path=path), deadline)).content
 
     async def update(
         self,
@@ -202,7 +202,7 @@ class DocumentRoutes:
                 ``REJECTED`` with nothing sent where an id is none.
             TypeError: Something did not go through redaction.
         """
-        call = Call(
+        call = ServerCall(
             method="PATCH",
             path=f"/api/v1/update?data_id={required_uuid(data_id)}&dataset_id={required_uuid(dataset_id)}",
             parts=[_file(content, file_name)],
@@ -231,7 +231,7 @@ class DocumentRoutes:
         put(body, "dataset_id", "datasetId", required_uuid(dataset_id))
         if data_id:
             put(body, "data_id", "dataId", required_uuid(data_id))
-        call = Call(
+        call = ServerCall(
             method="POST", path="/api/v1/forget", json=body, repeatable=False, limit=SMALL_BODY
         )
         answer = await self._ask(call, deadline)

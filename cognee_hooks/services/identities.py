@@ -27,7 +27,7 @@ from cognee_hooks.services.accounts import (
 from cognee_hooks.services.answers import Account, Dataset, read_account, read_datasets, text_of
 from cognee_hooks.services.asking import Ask, expect, required_uuid
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
-from cognee_hooks.services.wire import SMALL_BODY, Answer, Call
+from cognee_hooks.services.wire import SMALL_BODY, ServerAnswer, ServerCall
 
 _RIGHTS = "/api/v1/permissions"
 _CONFLICT = 409
@@ -52,7 +52,7 @@ class IdentityRoutes:
         Raises:
             ServerFailure: It cannot be told; nothing follows from that.
         """
-        answer = await self._ask(Call(method="GET", path="/openapi.json"), deadline)
+        answer = await self._ask(ServerCall(method="GET", path="/openapi.json"), deadline)
         return expect(read_contract(answer.document), "is no description of an API")
 
     async def whoami(self, deadline: Deadline) -> Account:
@@ -70,7 +70,7 @@ class IdentityRoutes:
         Raises:
             ServerFailure: It failed. That is not an empty list.
         """
-        answer = await self._ask(Call(method="GET", path="/api/v1/datasets"), deadline)
+        answer = await self._ask(ServerCall(method="GET", path="/api/v1/datasets"), deadline)
         rows = expect(read_datasets(answer.document), "is no list of datasets")
         return [row for row in rows if canonical_uuid(row.id) and row.name]
 
@@ -80,7 +80,7 @@ class IdentityRoutes:
         Raises:
             ServerFailure: It failed.
         """
-        call = Call(
+        call = ServerCall(
             method="POST",
             path="/api/v1/datasets",
             json={"name": safe_dataset_name(name)},
@@ -214,7 +214,7 @@ class IdentityRoutes:
         path = (
             f"{_RIGHTS}/datasets/{required_uuid(principal_id)}?permission_name={_text(permission)}"
         )
-        call = Call(
+        call = ServerCall(
             method="POST",
             path=path,
             json=[required_uuid(each) for each in dataset_ids],
@@ -233,7 +233,7 @@ class IdentityRoutes:
         path = (
             f"{_RIGHTS}/datasets/{required_uuid(principal_id)}?permission_name={_text(permission)}"
         )
-        call = Call(
+        call = ServerCall(
             method="DELETE",
             path=path,
             json=[required_uuid(each) for each in dataset_ids],
@@ -251,7 +251,7 @@ class IdentityRoutes:
         """
         principal = required_uuid(principal_id)
         path = f"{_RIGHTS}/principals/{principal}/datasets?permission_name={_text(permission)}"
-        answer = await self._ask(Call(method="GET", path=path), deadline)
+        answer = await self._ask(ServerCall(method="GET", path=path), deadline)
         rows = expect(read_datasets(answer.document), "is no list of datasets")
         return {canonical_uuid(row.id) for row in rows} - {""}
 
@@ -283,8 +283,8 @@ class IdentityRoutes:
 
     # -- inside ------------------------------------------------------------------------------------
 
-    async def _get(self, path: str, deadline: Deadline) -> Answer:
-        return await self._ask(Call(method="GET", path=path, limit=SMALL_BODY), deadline)
+    async def _get(self, path: str, deadline: Deadline) -> ServerAnswer:
+        return await self._ask(ServerCall(method="GET", path=path, limit=SMALL_BODY), deadline)
 
     async def _post(
         self,
@@ -293,18 +293,18 @@ class IdentityRoutes:
         *,
         body: Mapping[str, Any] | None = None,
         again: bool = False,
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Send a request that changes something; ``again`` if what is done may be done again."""
-        call = Call(method="POST", path=path, json=body, repeatable=again, limit=SMALL_BODY)
+        call = ServerCall(method="POST", path=path, json=body, repeatable=again, limit=SMALL_BODY)
         try:
             return await self._ask(call, deadline)
         except ServerFailure as failure:
             if again and failure.status == _CONFLICT:
-                return Answer(_CONFLICT, {}, {})
+                return ServerAnswer(_CONFLICT, {}, {})
             raise
 
-    async def _delete(self, path: str, deadline: Deadline) -> Answer:
-        return await self._ask(Call(method="DELETE", path=path, limit=SMALL_BODY), deadline)
+    async def _delete(self, path: str, deadline: Deadline) -> ServerAnswer:
+        return await self._ask(ServerCall(method="DELETE", path=path, limit=SMALL_BODY), deadline)
 
 
 def _id_in(document: object, *names: str) -> str | None:

@@ -31,7 +31,7 @@ _COMPARED = 8000
 
 
 @dataclass(slots=True)
-class Memory:
+class RecalledMemory:
     """What one recall brought, without repetitions.
 
     Attributes:
@@ -42,13 +42,13 @@ class Memory:
     passages: list[str] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
 
-    def add(self, other: Memory) -> None:
+    def add(self, other: RecalledMemory) -> None:
         """Append what is new in ``other``, as long as there is room."""
         self.passages = _bounded((*self.passages, *other.passages), MOST_PASSAGES)
         self.facts = _bounded((*self.facts, *other.facts), MOST_FACTS)
 
 
-def memory_in(text: str, query: str, own_session: str) -> Memory:
+def memory_in(text: str, query: str, own_session: str) -> RecalledMemory:
     """Take the memory out of one recalled item.
 
     Args:
@@ -64,7 +64,7 @@ def memory_in(text: str, query: str, own_session: str) -> Memory:
     own = f"Session ID: {own_session}\n"
     kept = [each for each in passages if not (own_session and each.startswith(own))]
     facts, compared = _bounded(facts, MOST_FACTS), _bounded(passages, MOST_PASSAGES)
-    return Memory(_bounded(kept, MOST_PASSAGES), _worth_telling(facts, compared))
+    return RecalledMemory(_bounded(kept, MOST_PASSAGES), _worth_telling(facts, compared))
 
 
 def _bounded(texts: Iterable[str], most: int) -> list[str]:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from cognee_hooks.services.answers import text_of
 from cognee_hooks.services.asking import Ask, expect, required_uuid
 from cognee_hooks.services.improve import moment
-from cognee_hooks.services.wire import SMALL_BODY, Call
+from cognee_hooks.services.wire import SMALL_BODY, ServerCall
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
@@ -84,7 +84,7 @@ class PipelineRoutes:
         """
         identifier = required_uuid(dataset_id)
         path = f"/api/v1/datasets/status?dataset={identifier}&pipeline={quote(pipeline, safe='')}"
-        answer = await self._ask(Call(method="GET", path=path, limit=SMALL_BODY), deadline)
+        answer = await self._ask(ServerCall(method="GET", path=path, limit=SMALL_BODY), deadline)
         return expect(read_status(answer.document, identifier, pipeline), "is no status")
 
     async def rows(self, dataset_id: str, pipeline: str, deadline: Deadline) -> list[PipelineRow]:
@@ -95,7 +95,7 @@ class PipelineRoutes:
         """
         wanted = f"dataset_id={required_uuid(dataset_id)}&pipeline_name={quote(pipeline, safe='')}"
         path = f"/api/v1/activity/pipeline-runs?limit={_ROWS}&{wanted}"
-        answer = await self._ask(Call(method="GET", path=path), deadline)
+        answer = await self._ask(ServerCall(method="GET", path=path), deadline)
         return expect(read_pipeline_rows(answer.document, pipeline), "is no list of runs")
 
 

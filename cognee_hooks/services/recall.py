@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cognee_hooks.errors import ServerFailure
-from cognee_hooks.services.passages import Memory, memory_in
+from cognee_hooks.services.passages import RecalledMemory, memory_in
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
@@ -25,7 +25,7 @@ async def recall_memory(
     top_k: int,
     deadline: Deadline,
     own_session: str = "",
-) -> Memory:
+) -> RecalledMemory:
     """Ask all datasets at once; one that fails does not silence the others.
 
     Args:
@@ -46,7 +46,7 @@ async def recall_memory(
         _recall_one(client, query, dataset, top_k, deadline, own_session) for dataset in datasets
     ]
     answers = await asyncio.gather(*asked, return_exceptions=True)
-    memory = Memory()
+    memory = RecalledMemory()
     failures: list[BaseException] = []
     for answer in answers:
         if isinstance(answer, BaseException):
@@ -66,7 +66,7 @@ async def guarded_recall(
     top_k: int,
     deadline: Deadline,
     own_session: str = "",
-) -> Memory | None:
+) -> RecalledMemory | None:
     """Ask as `recall_memory` does where the circuit breaker lets it, and report how that went.
 
     Ask last of all, when nothing else stands in the way: half-open, the breaker lets one through.
@@ -112,8 +112,8 @@ async def _recall_one(
     top_k: int,
     deadline: Deadline,
     own_session: str,
-) -> Memory:
-    memory = Memory()
+) -> RecalledMemory:
+    memory = RecalledMemory()
     for item in await client.recall(query, dataset=dataset, top_k=top_k, deadline=deadline):
         # The server's own remarks, such as that it is still warming up.
         if item.source != "system":

@@ -22,7 +22,7 @@ from cognee_hooks.services.answers import read_items, read_session, read_stored,
 from cognee_hooks.services.asking import Ask, expect, put, required_uuid
 from cognee_hooks.services.documents import read_updated
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_file_name
-from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Call, Part
+from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Part, ServerCall
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline
@@ -112,7 +112,7 @@ class UpkeepRoutes:
         found: list[SessionRow] = []
         for page in range(_MAX_PAGES):
             path = f"/api/v1/sessions?range=all&limit={_PAGE}&offset={page * _PAGE}"
-            document = (await self._ask(Call(method="GET", path=path), deadline)).document
+            document = (await self._ask(ServerCall(method="GET", path=path), deadline)).document
             rows = document.get("sessions") if isinstance(document, Mapping) else None
             rows = expect(rows if isinstance(rows, list) else None, "is no list of sessions")
             found += list(_rows(rows))
@@ -139,7 +139,7 @@ class UpkeepRoutes:
         """
         path = f"/api/v1/sessions/{quote(session_id, safe='')}"
         try:
-            document = (await self._ask(Call(method="GET", path=path), deadline)).document
+            document = (await self._ask(ServerCall(method="GET", path=path), deadline)).document
         except ServerFailure as failure:
             if failure.kind is FailureKind.NOT_FOUND:
                 return Content()
@@ -173,7 +173,7 @@ class UpkeepRoutes:
         put(body, "session_id", "sessionId", session_id)
         put(body, "top_k", "topK", _MOST)
         put(body, "only_context", "onlyContext", True)
-        call = Call(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
+        call = ServerCall(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
         document = (await self._ask(call, deadline)).document
         return [item.raw for item in expect(read_items(document), "is no list of entries")]
 
@@ -196,7 +196,7 @@ class UpkeepRoutes:
         put(body, "dataset_ids", "datasetIds", [required_uuid(dataset_id)])
         put(body, "top_k", "topK", _MOST)
         put(body, "only_context", "onlyContext", True)
-        call = Call(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
+        call = ServerCall(method="POST", path="/api/v1/recall", json=body, empty_is_404=True)
         try:
             return (await self._ask(call, deadline)).document
         except ServerFailure as failure:
@@ -210,7 +210,7 @@ class UpkeepRoutes:
         Raises:
             ServerFailure: It failed; ``NOT_FOUND`` where the server notes down nothing.
         """
-        call = Call(method="GET", path="/api/v1/recall", limit=8 * BODY_LIMIT)
+        call = ServerCall(method="GET", path="/api/v1/recall", limit=8 * BODY_LIMIT)
         return (await self._ask(call, deadline)).document
 
     async def rewrite_document(
@@ -224,7 +224,7 @@ class UpkeepRoutes:
             ServerFailure: It failed or may have.
         """
         part = Part(name="data", content=content, filename=safe_file_name(file_name))
-        call = Call(
+        call = ServerCall(
             method="PATCH",
             path=f"/api/v1/update?data_id={required_uuid(data_id)}"
             f"&dataset_id={required_uuid(dataset_id)}&chunk_level_diff=false",
@@ -244,7 +244,7 @@ class UpkeepRoutes:
         body: dict[str, Any] = {}
         put(body, "dataset_id", "datasetId", required_uuid(dataset_id))
         put(body, "memory_only", "memoryOnly", True)
-        call = Call(
+        call = ServerCall(
             method="POST", path="/api/v1/forget", json=body, repeatable=False, limit=SMALL_BODY
         )
         await self._ask(call, deadline)
@@ -258,7 +258,7 @@ class UpkeepRoutes:
         body: dict[str, Any] = {}
         put(body, "dataset_ids", "datasetIds", [required_uuid(dataset_id)])
         put(body, "run_in_background", "runInBackground", False)
-        call = Call(method="POST", path="/api/v1/cognify", json=body, repeatable=False)
+        call = ServerCall(method="POST", path="/api/v1/cognify", json=body, repeatable=False)
         await self._ask(call, deadline)
 
     async def store_again(
@@ -275,7 +275,7 @@ class UpkeepRoutes:
             body["dataset_name"] = dataset.name
         else:
             body["dataset_id"] = required_uuid(dataset.id)
-        call = Call(
+        call = ServerCall(
             method="POST",
             path="/api/v1/remember/entry",
             json=body,

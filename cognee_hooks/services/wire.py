@@ -56,7 +56,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ServerCall:
     """One request.
 
     Attributes:
@@ -83,7 +83,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerAnswer:
     """One complete answer.
 
     Attributes:
@@ -104,7 +104,7 @@ class Answer:
         return 200 <= self.status < 300  # noqa: PLR2004
 
 
-def encoded(call: Call) -> tuple[bytes | None, dict[str, str]]:
+def encoded(call: ServerCall) -> tuple[bytes | None, dict[str, str]]:
     """Return the body of a request and its headers.
 
     Raises:

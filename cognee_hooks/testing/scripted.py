@@ -11,7 +11,7 @@ from cognee_hooks.dryrun import DryRunClient
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.keys import Key
 from cognee_hooks.services.outcome import Body
-from cognee_hooks.services.wire import Answer, Call
+from cognee_hooks.services.wire import ServerAnswer, ServerCall
 
 RECALL = "/api/v1/recall"
 ENTRY = "/api/v1/remember/entry"
@@ -44,7 +44,9 @@ class ScriptedClient(DryRunClient):
         """Answer what `single` says."""
         return self.single
 
-    async def _exchange(self, call: Call, deadline: Deadline, key: Key | None = None) -> Answer:
+    async def _exchange(
+        self, call: ServerCall, deadline: Deadline, key: Key | None = None
+    ) -> ServerAnswer:
         answer = await super()._exchange(call, deadline, key)
         if call.path in self.delays:
             try:
@@ -57,8 +59,8 @@ class ScriptedClient(DryRunClient):
             return answer
         document = script(dict(self.unsent[-1].body))
         if isinstance(document, bytes):
-            return Answer(200, {}, Body.NOT_JSON, document)
-        return Answer(200, {}, document)
+            return ServerAnswer(200, {}, Body.NOT_JSON, document)
+        return ServerAnswer(200, {}, document)
 
     def bodies(self, path: str) -> list[dict[str, Any]]:
         """What was sent to a path, with or without what stands behind its question mark."""

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from cognee_hooks.embedded.app import create_app
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 from tests.support.fake_server import Connection, FakeServer, Request
 
 PASSWORD = "default_password"
@@ -84,7 +84,7 @@ class Embedded:
         memory: What it keeps.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: EmbeddedMemory) -> None:
         self._app: Any = create_app(memory)
 
     async def __call__(self, request: Request) -> Answer:
@@ -158,7 +158,7 @@ async def _serve(port: int, behind: str) -> None:
         carry_out: Embedded | Distant = Distant(behind)
         key = ""
     else:
-        memory = Memory(Path(behind), PASSWORD)
+        memory = EmbeddedMemory(Path(behind), PASSWORD)
         carry_out = Embedded(memory)
         key = (memory.accounts.keys() or [memory.accounts.create_key("tests")])[0]["key"]
     async with FakeServer(port, reuse_port=True) as front:

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cognee_hooks.embedded import EmbeddedServer
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 
 PLUGINS = ("claude-code", "codex", "pi", "opencode")
 FOREIGN = "99999999-9999-4999-8999-999999999999"
@@ -107,7 +107,7 @@ class SharingServer(EmbeddedServer):
         self.foreign: dict[str, str] = {}
         self.created: dict[str, str] = {}
         self.ungrantable: set[str] = set()
-        self.memory: Memory | None = None
+        self.memory: EmbeddedMemory | None = None
 
     def _behind(self, app: ASGIApp) -> ASGIApp:
         assert self._memory is not None

@@ -6,11 +6,11 @@ from typing import Any
 
 from starlette.responses import Response
 
-from cognee_hooks.embedded.call import Call
-from cognee_hooks.embedded.datasets import Dataset
+from cognee_hooks.embedded.call import RouteCall
+from cognee_hooks.embedded.datasets import DatasetRow
 from cognee_hooks.embedded.errors import detail
 from cognee_hooks.embedded.fields import Fields
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 from cognee_hooks.embedded.routes.documents import drop_dataset
 
 _PIPELINES = ("cognify_pipeline", "add_pipeline")
@@ -18,12 +18,12 @@ _COMPLETED = "DATASET_PROCESSING_COMPLETED"
 _MAX_OFFSET = 10_000_000
 
 
-def list_datasets(memory: Memory, _call: Call) -> list[dict[str, Any]]:
+def list_datasets(memory: EmbeddedMemory, _call: RouteCall) -> list[dict[str, Any]]:
     """``GET /api/v1/datasets``."""
     return [_listed(memory, dataset) for dataset in memory.datasets.all()]
 
 
-def create_dataset(memory: Memory, call: Call) -> dict[str, Any]:
+def create_dataset(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``POST /api/v1/datasets``: makes it or returns the one that is there; any name is taken."""
     fields = Fields(call.body, "body", camel=True)
     name = fields.text("name")
@@ -31,7 +31,7 @@ def create_dataset(memory: Memory, call: Call) -> dict[str, Any]:
     return _listed(memory, memory.datasets.create(name))
 
 
-def _listed(memory: Memory, dataset: Dataset) -> dict[str, Any]:
+def _listed(memory: EmbeddedMemory, dataset: DatasetRow) -> dict[str, Any]:
     return {
         "id": dataset.id,
         "name": dataset.name,
@@ -41,7 +41,7 @@ def _listed(memory: Memory, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def status(memory: Memory, call: Call) -> dict[str, Any]:
+def status(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``GET /api/v1/datasets/status``: nothing about a dataset where nothing was ingested."""
     pipelines = call.query.getlist("pipeline") or [_PIPELINES[0]]
     answer: dict[str, Any] = {}
@@ -53,7 +53,7 @@ def status(memory: Memory, call: Call) -> dict[str, Any]:
     return answer
 
 
-def list_documents(memory: Memory, call: Call) -> list[dict[str, Any]]:
+def list_documents(memory: EmbeddedMemory, call: RouteCall) -> list[dict[str, Any]]:
     """``GET /api/v1/datasets/{id}/data``: newest first, in pages."""
     dataset = memory.datasets.get(call.path_id("dataset_id"), "read")
     limit = call.query_number("limit", 100, 1, 1000)
@@ -61,13 +61,13 @@ def list_documents(memory: Memory, call: Call) -> list[dict[str, Any]]:
     return memory.documents.page(dataset.id, limit, offset)
 
 
-def count_documents(memory: Memory, call: Call) -> dict[str, int]:
+def count_documents(memory: EmbeddedMemory, call: RouteCall) -> dict[str, int]:
     """``GET /api/v1/datasets/{id}/data/count``."""
     dataset = memory.datasets.get(call.path_id("dataset_id"), "read")
     return {"count": len(memory.documents.ids(dataset.id))}
 
 
-def raw_document(memory: Memory, call: Call) -> Response:
+def raw_document(memory: EmbeddedMemory, call: RouteCall) -> Response:
     """``GET /api/v1/datasets/{id}/data/{data_id}/raw``: the bytes as they were sent."""
     dataset = memory.datasets.get(call.path_id("dataset_id"), "read")
     data_id = call.path_id("data_id")
@@ -78,13 +78,13 @@ def raw_document(memory: Memory, call: Call) -> Response:
     return Response(content, media_type="text/plain")
 
 
-def delete_document(memory: Memory, call: Call) -> None:
+def delete_document(memory: EmbeddedMemory, call: RouteCall) -> None:
     """``DELETE /api/v1/datasets/{id}/data/{data_id}``."""
     dataset = memory.datasets.get(call.path_id("dataset_id"), "delete")
     memory.documents.delete(dataset.id, call.path_id("data_id"))
 
 
-def delete_dataset(memory: Memory, call: Call) -> None:
+def delete_dataset(memory: EmbeddedMemory, call: RouteCall) -> None:
     """``DELETE /api/v1/datasets/{id}``."""
     dataset = memory.datasets.get(call.path_id("dataset_id"), "delete")
     with memory.database.transaction():

@@ -6,14 +6,14 @@ import time
 import uuid
 from typing import Any
 
-from cognee_hooks.embedded.call import Call
-from cognee_hooks.embedded.datasets import Dataset, storable_name
+from cognee_hooks.embedded.call import RouteCall
+from cognee_hooks.embedded.datasets import DatasetRow, storable_name
 from cognee_hooks.embedded.documents import Upload
-from cognee_hooks.embedded.entries import Entry
+from cognee_hooks.embedded.entries import AcceptedEntry
 from cognee_hooks.embedded.errors import ApiError, detail, no_dataset_given, plain, validation
 from cognee_hooks.embedded.fields import Fields
 from cognee_hooks.embedded.improve import improve
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 
 _BAD_NAME = (
     "Invalid request data for remember operation: Dataset name cannot contain spaces or dots."
@@ -24,7 +24,7 @@ _FORGET_USAGE = (
 )
 
 
-def remember(memory: Memory, call: Call) -> dict[str, Any]:
+def remember(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``POST /api/v1/remember``: documents into a dataset.
 
     ``raw_data`` is text here and nothing else: a cognee server would read paths and fetch URLs.
@@ -68,11 +68,11 @@ def _check_content_type(kind: str) -> None:
         )
 
 
-def _raw_texts(call: Call) -> list[Upload]:
+def _raw_texts(call: RouteCall) -> list[Upload]:
     return [Upload("text.txt", text.encode()) for text in call.fields("raw_data")]
 
 
-def _remember_target(memory: Memory, call: Call) -> Dataset:
+def _remember_target(memory: EmbeddedMemory, call: RouteCall) -> DatasetRow:
     if given := call.field("datasetId"):
         fields = Fields({"datasetId": given}, "body")
         dataset_id = fields.identifier("datasetId")
@@ -87,7 +87,7 @@ def _remember_target(memory: Memory, call: Call) -> Dataset:
 
 
 def _remember_in_session(
-    memory: Memory, call: Call, dataset: Dataset, session_id: str
+    memory: EmbeddedMemory, call: RouteCall, dataset: DatasetRow, session_id: str
 ) -> dict[str, Any]:
     """Text for a session becomes an answer without a question; files are passed over."""
     for text in call.fields("raw_data"):
@@ -101,7 +101,7 @@ def _remember_in_session(
             "memify_metadata": None,
             "used_session_context_ids": None,
         }
-        memory.sessions.store(session_id, dataset.id, dataset.name, Entry("qa", body))
+        memory.sessions.store(session_id, dataset.id, dataset.name, AcceptedEntry("qa", body))
     return {
         "status": "session_stored",
         "dataset_name": dataset.name,
@@ -113,7 +113,7 @@ def _remember_in_session(
     }
 
 
-def _flag(call: Call, name: str, *, default: bool) -> bool:
+def _flag(call: RouteCall, name: str, *, default: bool) -> bool:
     given = call.field(name)
     if given is None:
         return default
@@ -123,7 +123,7 @@ def _flag(call: Call, name: str, *, default: bool) -> bool:
     return value
 
 
-def update(memory: Memory, call: Call) -> dict[str, Any]:
+def update(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``PATCH /api/v1/update``: other content for a document that keeps its id."""
     data_id, dataset_id = call.query_id("data_id"), call.query_id("dataset_id")
     uploads = call.uploads("data")
@@ -173,7 +173,7 @@ def _counters(counts: dict[str, int], rebuild: bool) -> dict[str, int | None]:
     return {name: None if rebuild else value for name, value in counters.items()}
 
 
-def forget(memory: Memory, call: Call) -> dict[str, Any]:
+def forget(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``POST /api/v1/forget``: a dataset, one document, or everything."""
     fields = Fields(call.body, "body", camel=True)
     name = fields.optional_text("dataset")
@@ -201,7 +201,7 @@ def forget(memory: Memory, call: Call) -> dict[str, Any]:
         return {"dataset_id": dataset.id, "status": "success"}
 
 
-def cognify(memory: Memory, call: Call) -> dict[str, Any]:
+def cognify(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``POST /api/v1/cognify``: build what recall finds anew from the documents of datasets."""
     fields = Fields(call.body, "body", camel=True)
     identifiers = fields.identifiers("dataset_ids")
@@ -215,13 +215,13 @@ def cognify(memory: Memory, call: Call) -> dict[str, Any]:
     return answer
 
 
-def drop_dataset(memory: Memory, dataset_id: str) -> None:
+def drop_dataset(memory: EmbeddedMemory, dataset_id: str) -> None:
     """Delete a dataset and, as 1.6.5 does, what its sessions hold."""
     memory.sessions.empty(dataset_id)
     memory.datasets.delete(dataset_id)
 
 
-def _forget_everything(memory: Memory) -> dict[str, Any]:
+def _forget_everything(memory: EmbeddedMemory) -> dict[str, Any]:
     datasets = memory.datasets.all()
     for dataset in datasets:
         memory.datasets.delete(dataset.id)
@@ -229,7 +229,7 @@ def _forget_everything(memory: Memory) -> dict[str, Any]:
     return {"datasets_removed": len(datasets), "status": "success"}
 
 
-def _forget_target(memory: Memory, name: str | None, dataset_id: str | None) -> Dataset:
+def _forget_target(memory: EmbeddedMemory, name: str | None, dataset_id: str | None) -> DatasetRow:
     if dataset_id:
         return memory.datasets.get(dataset_id, "delete")
     found = memory.datasets.find(memory.datasets.id_of(name or ""))

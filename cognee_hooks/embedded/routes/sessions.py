@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from cognee_hooks.embedded.call import Call
+from cognee_hooks.embedded.call import RouteCall
 from cognee_hooks.embedded.clock import utc_now
-from cognee_hooks.embedded.datasets import Dataset, storable_name
+from cognee_hooks.embedded.datasets import DatasetRow, storable_name
 from cognee_hooks.embedded.entries import parse
 from cognee_hooks.embedded.errors import detail, no_dataset_given, plain, validation
 from cognee_hooks.embedded.fields import Fields
 from cognee_hooks.embedded.improve import improve
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 from cognee_hooks.embedded.sessions import DEFAULT_DATASET
 
 _RANGES = {
@@ -24,7 +24,7 @@ _RANGES = {
 _MAX_OFFSET = 10_000_000
 
 
-def remember_entry(memory: Memory, call: Call) -> dict[str, Any]:
+def remember_entry(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``POST /api/v1/remember/entry``: snake_case only, and every call stores anew."""
     entry = parse(call.body)
     fields = Fields(call.body, "body")
@@ -35,7 +35,7 @@ def remember_entry(memory: Memory, call: Call) -> dict[str, Any]:
     return memory.sessions.store(session_id, dataset_id, name, entry)
 
 
-def list_sessions(memory: Memory, call: Call) -> dict[str, Any]:
+def list_sessions(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``GET /api/v1/sessions``."""
     span = call.query.get("range", "30d")
     if span not in _RANGES:
@@ -47,7 +47,7 @@ def list_sessions(memory: Memory, call: Call) -> dict[str, Any]:
     return memory.sessions.page(limit, offset, _RANGES[span])
 
 
-def session_detail(memory: Memory, call: Call) -> dict[str, Any]:
+def session_detail(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``GET /api/v1/sessions/{id}``: totals, and the last 20 entries of each kind."""
     found = memory.sessions.detail(call.path["session_id"])
     if found is None:
@@ -55,7 +55,7 @@ def session_detail(memory: Memory, call: Call) -> dict[str, Any]:
     return found
 
 
-def run_improve(memory: Memory, call: Call) -> dict[str, Any]:
+def run_improve(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     """``POST /api/v1/improve``: the session's new entries become lasting memory."""
     fields = Fields(call.body, "body", camel=True)
     dataset_id = fields.identifier("dataset_id")
@@ -77,7 +77,7 @@ def run_improve(memory: Memory, call: Call) -> dict[str, Any]:
     return done
 
 
-def list_runs(memory: Memory, call: Call) -> list[dict[str, Any]]:
+def list_runs(memory: EmbeddedMemory, call: RouteCall) -> list[dict[str, Any]]:
     """``GET /api/v1/activity/pipeline-runs``: improves that have ended, newest first."""
     limit = call.query_number("limit", 50, 1, 500)
     offset = call.query_number("offset", 0, 0, _MAX_OFFSET)
@@ -87,7 +87,7 @@ def list_runs(memory: Memory, call: Call) -> list[dict[str, Any]]:
     return memory.runs.page(limit, offset, dataset_id)
 
 
-def _target(memory: Memory, dataset_id: str | None, name: str | None) -> Dataset:
+def _target(memory: EmbeddedMemory, dataset_id: str | None, name: str | None) -> DatasetRow:
     if dataset_id:
         return memory.datasets.get(dataset_id, "write")
     if not name:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from cognee_hooks.embedded import EmbeddedServer
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def data_path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(data_path: Path) -> Iterator[Memory]:
-    opened = Memory(data_path, "secret")
+def memory(data_path: Path) -> Iterator[EmbeddedMemory]:
+    opened = EmbeddedMemory(data_path, "secret")
     yield opened
     opened.close()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.memory import EmbeddedMemory
 
 FACTS = {
     "refund": "PaymentService.process_refund checks the LedgerStore before money moves back.",
@@ -23,14 +23,14 @@ FACTS = {
 
 
 @pytest.fixture
-def filled(memory: Memory) -> Memory:
+def filled(memory: EmbeddedMemory) -> EmbeddedMemory:
     dataset = memory.datasets.create("d")
     for name, text in FACTS.items():
         memory.passages.replace(dataset.id, name, name, [text], [])
     return memory
 
 
-def best(memory: Memory, query: str) -> str | None:
+def best(memory: EmbeddedMemory, query: str) -> str | None:
     hits = memory.passages.search(query, memory.datasets.id_of("d"), 5)
     return hits[0].source_id if hits else None
 
@@ -54,16 +54,16 @@ def best(memory: Memory, query: str) -> str | None:
         ("retention vendredi", "french"),
     ],
 )
-def test_the_passage_that_answers_comes_first(filled: Memory, query: str, source: str):
+def test_the_passage_that_answers_comes_first(filled: EmbeddedMemory, query: str, source: str):
     assert best(filled, query) == source
 
 
 @pytest.mark.parametrize("query", ["xylophone", "", "?!", "🦊", "\x00", '"', "the of and"])
-def test_a_query_without_a_match_finds_nothing(filled: Memory, query: str):
+def test_a_query_without_a_match_finds_nothing(filled: EmbeddedMemory, query: str):
     assert best(filled, query) is None
 
 
-def test_a_passage_that_shares_a_common_word_only_is_left_out(filled: Memory):
+def test_a_passage_that_shares_a_common_word_only_is_left_out(filled: EmbeddedMemory):
     dataset = filled.datasets.id_of("d")
     for number in range(20):
         filled.passages.replace(dataset, f"n{number}", "n", [f"The service number {number}."], [])
@@ -71,19 +71,19 @@ def test_a_passage_that_shares_a_common_word_only_is_left_out(filled: Memory):
     assert [hit.source_id for hit in hits] == ["refund"]
 
 
-def test_hits_are_ordered_and_their_distance_lies_between_0_and_1(filled: Memory):
+def test_hits_are_ordered_and_their_distance_lies_between_0_and_1(filled: EmbeddedMemory):
     hits = filled.passages.search("cache tokens expire hour", filled.datasets.id_of("d"), 5)
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= hit.distance <= 1 for hit in hits)
 
 
-def test_datasets_do_not_see_each_other(filled: Memory):
+def test_datasets_do_not_see_each_other(filled: EmbeddedMemory):
     other = filled.datasets.create("other")
     assert filled.passages.search("refunds", other.id, 5) == []
 
 
-def test_replaced_and_removed_passages_are_not_found(filled: Memory):
+def test_replaced_and_removed_passages_are_not_found(filled: EmbeddedMemory):
     dataset = filled.datasets.id_of("d")
     filled.passages.replace(dataset, "cache", "cache", ["Nothing of interest."], [])
     assert best(filled, "evicts entries") is None
@@ -91,7 +91,7 @@ def test_replaced_and_removed_passages_are_not_found(filled: Memory):
     assert best(filled, "tabs spaces") is None
 
 
-def test_node_names_restrict(filled: Memory):
+def test_node_names_restrict(filled: EmbeddedMemory):
     dataset = filled.datasets.id_of("d")
     filled.passages.replace(dataset, "x", "x", ["KiloTable one"], ["agent:pi", "b"])
     filled.passages.replace(dataset, "y", "y", ["KiloTable two"], ["c"])
@@ -104,11 +104,11 @@ def test_node_names_restrict(filled: Memory):
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
-def test_no_query_text_breaks_the_search(filled: Memory, query: str):
+def test_no_query_text_breaks_the_search(filled: EmbeddedMemory, query: str):
     filled.passages.search(query, filled.datasets.id_of("d"), 5)
 
 
-def test_a_very_long_query_is_answered(filled: Memory):
+def test_a_very_long_query_is_answered(filled: EmbeddedMemory):
     query = " ".join(f"word{number}" for number in range(20_000)) + " refund"
     filled.passages.search("refund " + query, filled.datasets.id_of("d"), 5)
     assert best(filled, "refund " + query) == "refund"

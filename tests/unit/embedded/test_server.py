@@ -18,8 +18,8 @@ from starlette.datastructures import QueryParams
 
 import cognee_hooks.embedded
 from cognee_hooks.embedded import EmbeddedServer, accounts
-from cognee_hooks.embedded.call import Call
-from cognee_hooks.embedded.memory import Memory
+from cognee_hooks.embedded.call import RouteCall
+from cognee_hooks.embedded.memory import EmbeddedMemory
 from cognee_hooks.embedded.routes.auth import health
 from cognee_hooks.errors import UsageError
 from tests.support.api import post_entry, question, recall, remember
@@ -219,13 +219,13 @@ def test_code_is_refused_with_a_reason(open_api: httpx.Client):
     )
 
 
-def test_a_broken_data_file_is_not_healthy(memory: Memory):
+def test_a_broken_data_file_is_not_healthy(memory: EmbeddedMemory):
     memory.database.close()
-    call = Call({}, QueryParams())
+    call = RouteCall({}, QueryParams())
     assert health(memory, call).status_code == 503
 
 
-def test_expired_login_tokens_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+def test_expired_login_tokens_are_refused(memory: EmbeddedMemory, monkeypatch: pytest.MonkeyPatch):
     token = memory.accounts.login(USERNAME, "secret")
     assert memory.accounts.accepts_token(token)
     late = time.monotonic() + 3601

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.services import passages
-from cognee_hooks.services.passages import Memory, memory_in
+from cognee_hooks.services.passages import RecalledMemory, memory_in
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data" / "recall").glob("*/*.json"))
 ALPHA = (
@@ -169,13 +169,13 @@ def test_fact_conflicts_come_after_the_facts():
     ["", "no frame at all", prompt("## Relevant passages\nx", query="another query"), prompt("")],
 )
 def test_an_unknown_frame_gives_nothing(text):
-    assert memory_in(text, "what is it?", "s") == Memory()
+    assert memory_in(text, "what is it?", "s") == RecalledMemory()
 
 
 def test_adding_memories_keeps_the_order_and_drops_repetitions():
-    memory = Memory(["a"], ["f"])
-    memory.add(Memory(["b", "a"], ["f", "g"]))
-    assert memory == Memory(["a", "b"], ["f", "g"])
+    memory = RecalledMemory(["a"], ["f"])
+    memory.add(RecalledMemory(["b", "a"], ["f", "g"]))
+    assert memory == RecalledMemory(["a", "b"], ["f", "g"])
 
 
 @given(query=st.text(min_size=5), conversation=st.text(), stored=st.text())
@@ -201,7 +201,7 @@ def test_a_stored_text_full_of_separators_is_looked_at_as_far_as_it_can_matter()
     assert len(memory.passages) == passages.MOST_PASSAGES
     assert len(memory.facts) == passages.MOST_FACTS
     memory.add(memory_in(text, "what is it?", ""))
-    memory.add(Memory(["another"], ["another"]))
+    memory.add(RecalledMemory(["another"], ["another"]))
     assert len(memory.passages) == passages.MOST_PASSAGES
     assert "another" not in memory.passages + memory.facts
 

@@ -9,7 +9,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.redaction import Redacted
 from cognee_hooks.services.answers import DatasetRef
-from cognee_hooks.services.passages import Memory
+from cognee_hooks.services.passages import RecalledMemory
 from cognee_hooks.services.recall import guarded_recall, recall_memory
 from tests.support.plugins import HANG
 from tests.support.redacted import redacted
@@ -97,7 +97,7 @@ class Watched:
         self.told.append(failure and failure.kind.value)
 
 
-async def guarded(client: ScriptedClient, watched: Watched) -> Memory | None:
+async def guarded(client: ScriptedClient, watched: Watched) -> RecalledMemory | None:
     services = SimpleNamespace(client=client, health=watched, breaker=watched)
     deadline = Deadline.after(PATIENCE)
     return await guarded_recall(services, redacted("what?"), [ONE], top_k=3, deadline=deadline)

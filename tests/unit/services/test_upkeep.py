@@ -10,7 +10,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.upkeep import SessionRow, UpkeepRoutes
-from cognee_hooks.services.wire import Answer, Call
+from cognee_hooks.services.wire import ServerAnswer, ServerCall
 
 VALUE = "hunter" + "SECRET"
 DATASET = "3447836d-a490-5804-95f3-059d14a1500b"
@@ -22,9 +22,9 @@ class Server:
 
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
-        self.calls: list[Call] = []
+        self.calls: list[ServerCall] = []
 
-    async def ask(self, call: Call, _: Deadline) -> Answer:
+    async def ask(self, call: ServerCall, _: Deadline) -> ServerAnswer:
         self.calls.append(call)
         name = call.path.partition("?")[0].rstrip("/").rpartition("/")[2]
         answer = self.answers.get(name, {})
@@ -32,7 +32,7 @@ class Server:
             answer = answer.pop(0)
         if isinstance(answer, ServerFailure):
             raise answer
-        return Answer(200, {}, answer)
+        return ServerAnswer(200, {}, answer)
 
 
 def routes(**answers: Any) -> tuple[UpkeepRoutes, Server]:

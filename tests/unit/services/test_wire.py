@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.outcome import Body
-from cognee_hooks.services.wire import Answer, BodyReader, Call, Part, encode_json, parse_body
+from cognee_hooks.services.wire import (
+    BodyReader,
+    Part,
+    ServerAnswer,
+    ServerCall,
+    encode_json,
+    parse_body,
+)
 
 
 def _read(body, headers=None, limit=1000, size=100):
@@ -133,7 +140,7 @@ def test_any_bytes_are_survived(body, content_type):
 
 
 def test_a_request_and_an_answer_show_no_payload():
-    call = Call(method="POST", path="/x", json={"a": "payload"}, headers={"X": "payload"})
-    answer = Answer(200, {"x": "payload"}, {"a": "payload"})
+    call = ServerCall(method="POST", path="/x", json={"a": "payload"}, headers={"X": "payload"})
+    answer = ServerAnswer(200, {"x": "payload"}, {"a": "payload"})
     assert "payload" not in repr(call) + repr(answer)
     assert answer.ok
