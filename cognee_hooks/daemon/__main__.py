@@ -50,7 +50,7 @@ def main() -> None:
     from cognee_hooks.guard import attempt
 
     async def serve() -> None:
-        await Daemon(paths).run(options.starting)
+        await Daemon(paths, lock).run(options.starting)
 
     done = attempt(asyncio.run, serve())
     if done.error is not None:

@@ -31,6 +31,7 @@ from cognee_hooks.core_commands import commands_of
 from cognee_hooks.daemon.asking import Asking
 from cognee_hooks.daemon.connection import ConnectionNews
 from cognee_hooks.daemon.lines import LineWriter, Nonsense, lines_of, parsed
+from cognee_hooks.daemon.protocol import NotInCharge
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed
@@ -87,6 +88,9 @@ class Link(Protocol):
 
         Calls begin in the order of the events. What is to be kept in that order has to be kept
         before the first wait.
+
+        Raises:
+            NotInCharge: Another daemon has to take it.
         """
         ...
 
@@ -179,6 +183,9 @@ class Channel:
             done = await attempt_await(self._link.handle(event, payload))
         finally:
             self._slots.release()
+        if isinstance(done.error, NotInCharge):
+            self._writer.close()  # what is not answered the agent hands over again
+            return
         if done.error is not None:
             _LOG.error("%s failed: %s", event, type(done.error).__name__)
         self._send({"id": number, "answer": _document(done.result)})

@@ -45,15 +45,19 @@ class Daemon:
 
     Args:
         paths: Where files lie.
+        lock: Descriptor of the lock file, which this process has locked.
         idle_seconds: After so long without an event it ends.
     """
 
-    def __init__(self, paths: Paths, *, idle_seconds: float = EXIT_IDLE_SECONDS) -> None:
+    def __init__(self, paths: Paths, lock: int, *, idle_seconds: float = EXIT_IDLE_SECONDS) -> None:
         self._folder = paths.daemon_dir
+        self._lock = lock
         self._idle_seconds = idle_seconds
         self._began = time.time()
         self._stopping = asyncio.Event()
-        self._sessions = LiveSessions(Journal(self._folder, Sealer.of(paths.key_file)))
+        self._sessions = LiveSessions(
+            Journal(self._folder, Sealer.of(paths.key_file)), in_charge=self._is_in_charge
+        )
         self._watchdog = Watchdog(self._replace, trace=self._folder / "daemon.log")
         self._server = Server(
             self._sessions,
@@ -74,6 +78,8 @@ class Daemon:
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._stopping.set)
+        if not self._is_in_charge():
+            return
         bound = _bind(self._folder)
         self._inode = (self._folder / "socket").stat().st_ino
         self._watchdog.start()
@@ -112,17 +118,25 @@ class Daemon:
         if not self._is_reachable():
             _LOG.warning("the daemon's folder is gone, and nobody can find it any more")
             self._stopping.set()
+            return
         task = asyncio.create_task(self._sessions.take_up_spool())
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
 
+    def _is_in_charge(self) -> bool:
+        """Tell whether other daemons find our lock; without it another one may be at work."""
+        try:
+            return os.path.samestat((self._folder / "lock").stat(), os.fstat(self._lock))
+        except OSError:
+            return False
+
     def _is_reachable(self) -> bool:
         """Tell whether clients find this daemon's socket, and other daemons its lock."""
         try:
-            (self._folder / "lock").stat()
-            return (self._folder / "socket").stat().st_ino == self._inode
+            found = (self._folder / "socket").stat().st_ino
         except OSError:
             return False
+        return found == self._inode and self._is_in_charge()
 
     async def _drain(self) -> None:
         limit = Deadline.after(DRAIN_SECONDS)

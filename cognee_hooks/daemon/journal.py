@@ -153,6 +153,9 @@ class Journal:
         for ident in list(self._kept):
             path = self._folder / f"{ident}{_SEALED}"
             data = read_bytes(path, max_bytes=_LIMIT, private=True)
+            if data is None and not os.path.lexists(path):
+                self.discard(ident)  # an earlier daemon that was still at work is done with it
+                continue
             try:
                 yield split_record(self._sealer.open(data or b"", ident))
             except (Unreadable, BadRequest) as error:

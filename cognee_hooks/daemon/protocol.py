@@ -47,6 +47,10 @@ _PHASES = ("dev", "a", "b", "rc", "", "post")
 _FIXED = 5
 
 
+class NotInCharge(CogneeHooksError):
+    """This daemon takes no more events; whoever has one is to look for the next daemon."""
+
+
 class BadRequest(CogneeHooksError):
     """What a peer sent is no request; the message names what is wrong, never its content."""
 

@@ -21,6 +21,7 @@ from cognee_hooks.daemon.protocol import (
     HANDOVER,
     REFUSED,
     BadRequest,
+    NotInCharge,
     Opening,
     answer,
     is_newer,
@@ -105,6 +106,8 @@ class Server:
         except (BadRequest, TimeoutError) as error:
             _LOG.warning("a request was refused: %s", str(error) or "it took too long")
             writer.write(REFUSED)
+        except NotInCharge:
+            pass  # without an answer the client looks for the next daemon
         except OSError:
             pass  # the client is gone; what was taken is worked on
         finally:

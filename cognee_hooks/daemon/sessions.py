@@ -6,13 +6,13 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.daemon.finding import Wanted, find
 from cognee_hooks.daemon.live_session import Incoming, LiveSession, empty_answer
-from cognee_hooks.daemon.protocol import Opening
+from cognee_hooks.daemon.protocol import NotInCharge, Opening
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.guard import attempt, attempt_apart, attempt_await
 from cognee_hooks.host import Host
@@ -51,6 +51,8 @@ class LiveSessions:
 
     Args:
         journal: Where events are kept until nothing of them can be lost.
+        in_charge: Tells whether this is the daemon that works. What one takes that was followed
+            by another one is not seen by that one, and what comes after it passes it.
         clock: Monotonic seconds.
         idle_seconds: How long a session may be silent.
     """
@@ -59,11 +61,14 @@ class LiveSessions:
         self,
         journal: Journal,
         *,
+        in_charge: Callable[[], bool] = lambda: True,
         clock: Clock = time.monotonic,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         self.last_event = clock()
         self._journal = journal
+        self._in_charge = in_charge
+        self._closed = False
         self._clock = clock
         self._idle_seconds = idle_seconds
         self._live: dict[Key, LiveSession] = {}
@@ -100,7 +105,13 @@ class LiveSessions:
         return self._agents.get(name)
 
     def keep(self, opening: Opening, payload: bytes) -> bool:
-        """Put an event into the journal; tells whether it is new."""
+        """Put an event into the journal; tells whether it is new.
+
+        Raises:
+            NotInCharge: It is another daemon's.
+        """
+        if not self._takes():
+            raise NotInCharge
         self.last_event = self._clock()
         try:
             return self._journal.add(opening, payload)
@@ -174,8 +185,11 @@ class LiveSessions:
         return key not in self._live and key in self._ended
 
     def agent_ended(self, agent: Agent, origin: Origin) -> None:
-        """Note that an agent is gone, which ends its session if it has not ended."""
-        if (key := _key(agent, origin)) in self._live:
+        """Note that an agent is gone, which ends its session if it has not ended.
+
+        It may only have gone to the daemon that works in place of this one.
+        """
+        if (key := _key(agent, origin)) in self._live and self._takes():
             self._set_timer(key, GRACE_SECONDS)
 
     async def handle(self, session: LiveSession, incoming: Incoming) -> str:
@@ -202,7 +216,9 @@ class LiveSessions:
         await self.take_up_spool()
 
     async def take_up_spool(self) -> None:
-        """Go on with the events that clients have spooled meanwhile."""
+        """Go on with the events that clients have spooled meanwhile, if they are ours."""
+        if not self._takes():
+            return
         # All at once: another look must not find what this one is just about to take.
         for opening, payload in list(self._journal.spooled()):
             await self._take_up_one(opening, payload)
@@ -215,6 +231,8 @@ class LiveSessions:
             _LOG.error("event %s of %r failed: %s", opening.ident, opening.agent, fault)
 
     async def _replay(self, opening: Opening, payload: bytes) -> None:
+        if self._closed:
+            return  # it is in the journal, for the next daemon
         document = first_object(payload, ended=True)
         agent = await self.agent_of(opening)
         if document is not None and agent is not None:
@@ -230,6 +248,7 @@ class LiveSessions:
 
     async def close(self, deadline: Deadline) -> None:
         """End the daemon's work on all sessions, which go on with the next daemon."""
+        self._closed = True
         for timer in self._timers.values():
             timer.cancel()
         sessions = [*self._live.values(), *self._lingering]
@@ -248,6 +267,9 @@ class LiveSessions:
     def kept(self) -> int:
         """Events that are in the journal."""
         return len(self._journal)
+
+    def _takes(self) -> bool:
+        return not self._closed and self._in_charge()
 
     def _set_timer(self, key: Key, seconds: float) -> None:
         if key in self._timers:

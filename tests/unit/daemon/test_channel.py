@@ -18,6 +18,7 @@ from cognee_hooks import hookimpl
 from cognee_hooks.daemon import channel as module
 from cognee_hooks.daemon.channel import Channel
 from cognee_hooks.daemon.connection import ConnectionNews
+from cognee_hooks.daemon.protocol import NotInCharge
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dialogs import NoDialogs
@@ -309,6 +310,14 @@ async def test_an_event_that_fails_answers_nothing_and_the_next_is_taken(greeted
     assert await greeted.peer.ask(id=1, event="x", payload={}) == {"id": 1, "answer": {}}
     greeted.session.error = None
     assert (await greeted.peer.ask(id=2, event="x", payload={}))["answer"]
+
+
+async def test_an_event_that_another_daemon_has_to_take_is_not_answered(greeted: Talk):
+    """The agent hands over again what was not answered, once the channel is closed."""
+    greeted.session.error = NotInCharge()
+    greeted.peer.send(id=1, event="x", payload={})
+    async with asyncio.timeout(SECONDS):
+        assert b'"answer"' not in await greeted.peer.reader.read()
 
 
 async def test_events_begin_in_their_order_and_none_waits_for_another(greeted: Talk):

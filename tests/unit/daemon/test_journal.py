@@ -241,6 +241,16 @@ def test_events_of_another_users_hand_are_not_read(place, monkeypatch):
     assert list(place.daemon().pending()) == []
 
 
+def test_an_event_that_its_daemon_is_done_with_meanwhile_is_forgotten(place):
+    earlier = place.daemon()
+    earlier.add(event(1), b"{}")
+    earlier.add(event(2), b"{}")
+    journal = place.daemon()
+    earlier.discard(event(1).ident)
+    assert numbers(journal.pending()) == [2]
+    assert len(journal) == 1
+
+
 def test_events_under_another_key_wait_for_it(place):
     place.daemon().add(event(1), b"{}")
     assert list(place.daemon(key=b"x" * 32).pending()) == []

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,8 @@ class Running:
         self.handed_over = 0
         self.verbs: list[str] = []
         self.journal = Journal(self.folder, self.sealer)
-        self.sessions = LiveSessions(self.journal)
+        self.in_charge = True
+        self.sessions = LiveSessions(self.journal, in_charge=lambda: self.in_charge)
         self.server = Server(
             self.sessions, control=self._control, hand_over=self._hand_over, busy=lambda: None
         )
@@ -607,9 +608,24 @@ async def test_events_in_the_spool_come_before_the_one_that_is_new(running, fake
 
 
 @pytest.fixture
-def daemon(isolated_environment: Path, monkeypatch) -> Daemon:
+def in_place(isolated_environment: Path, monkeypatch) -> Iterator[Callable[..., Daemon]]:
+    """Makes daemons that hold their lock."""
     monkeypatch.chdir(isolated_environment)
-    return Daemon(Paths.of(os.environ, "daemon"), idle_seconds=0.2)
+    locks: list[int] = []
+
+    def make(paths: Paths, **options: Any) -> Daemon:
+        paths.daemon_dir.mkdir(parents=True, exist_ok=True)
+        locks.append(os.open(paths.daemon_dir / "lock", os.O_RDWR | os.O_CREAT))
+        return Daemon(paths, locks[-1], **options)
+
+    yield make
+    for lock in locks:
+        os.close(lock)
+
+
+@pytest.fixture
+def daemon(in_place) -> Daemon:
+    return in_place(Paths.of(os.environ, "daemon"), idle_seconds=0.2)
 
 
 async def test_an_idle_daemon_ends(daemon, caplog):
@@ -624,14 +640,12 @@ async def test_an_idle_daemon_ends(daemon, caplog):
 
 
 async def test_a_daemon_looks_into_the_spool_after_it_came_up(
-    isolated_environment, monkeypatch, fake
+    isolated_environment, monkeypatch, fake, in_place
 ):
     """A client that found nobody may be slower than the daemon that it started."""
-    monkeypatch.chdir(isolated_environment)
     monkeypatch.setattr(daemon_module, "LOOK_SECONDS", (0.1, 0.3))
     environ = agent_environment(isolated_environment, fake.url)
-    made = Daemon(Paths.of(environ, "daemon"))
-    (Paths.of(environ, "daemon").daemon_dir / "lock").touch()
+    made = in_place(Paths.of(environ, "daemon"))
     running = asyncio.create_task(made.run())
     folder = Paths.of(environ, "daemon").daemon_dir
     await until((folder / "socket").exists)
@@ -649,13 +663,11 @@ async def test_a_daemon_looks_into_the_spool_after_it_came_up(
 
 @pytest.mark.parametrize("change", ["gone", "another", "unlocked"])
 async def test_a_daemon_that_nobody_can_find_ends(
-    isolated_environment, monkeypatch, caplog, change
+    isolated_environment, monkeypatch, caplog, change, in_place
 ):
-    monkeypatch.chdir(isolated_environment)
     monkeypatch.setattr(daemon_module, "LOOK_SECONDS", (0.1,))
     paths = Paths.of({"HOME": str(isolated_environment)}, "daemon")
-    daemon, path, lock = Daemon(paths), paths.daemon_dir / "socket", paths.daemon_dir / "lock"
-    lock.touch()
+    daemon, path, lock = in_place(paths), paths.daemon_dir / "socket", paths.daemon_dir / "lock"
     running = asyncio.create_task(daemon.run())
     await until(path.exists)
     if change == "unlocked":
@@ -668,6 +680,47 @@ async def test_a_daemon_that_nobody_can_find_ends(
         await running
     assert "nobody can find it" in caplog.text
     assert path.exists() is (change != "gone")
+
+
+@pytest.mark.parametrize("change", ["gone", "replaced"])
+async def test_a_daemon_that_lost_its_lock_before_it_listens_leaves_the_socket_to_others(
+    isolated_environment, daemon, change
+):
+    folder = Paths.of(os.environ, "daemon").daemon_dir
+    (folder / "lock").rename(folder / "lost")
+    if change == "replaced":
+        (folder / "lock").touch()
+    (folder / "socket").write_text("another daemon's")
+    async with asyncio.timeout(PATIENCE):
+        await daemon.run()
+    assert (folder / "socket").read_text() == "another daemon's"
+
+
+async def test_a_daemon_without_its_lock_takes_nothing_that_its_follower_would_miss(running):
+    """Neither from the spool nor from a hook: both go to the follower."""
+    running.in_charge = False
+    raw = {os.fsencode(name): os.fsencode(value) for name, value in running.environ.items()}
+    opening = thin_client.compose("hook", "claude-code", "PostToolUse", raw)
+    document = json.dumps(payload("PostToolUse.Bash")).encode()
+    thin_client.spool(os.fsencode(running.folder), opening, document)
+    assert await running.raw(running.opening("PostToolUse") + document) == b""
+    assert len(running.journal) == 0
+    assert len([*(running.folder / "spool").iterdir()]) == 1
+    running.in_charge = True
+    await running.sessions.take_up_spool()
+    assert len(running.journal) == 1
+
+
+async def test_a_daemon_that_is_ending_takes_nothing_more(running):
+    """What it took would be worked on beside what its sessions are just finishing."""
+    await running.sessions.close(Deadline.after(1))
+    document = json.dumps(payload("PostToolUse.Bash")).encode()
+    assert await running.raw(running.opening("PostToolUse") + document) == b""
+    assert len(running.journal) == 0
+    running.journal.add(*split_record(running.opening("PostToolUse") + document))
+    await running.sessions.take_up()
+    assert running.sessions.rows() == []
+    assert len(running.journal) == 1
 
 
 async def test_it_tells_about_itself(daemon):
