@@ -54,13 +54,14 @@ function total(rows) {
 }
 
 function listed(caption, rows, summary, now, retried) {
+  const troubled = rows.some((each) => each.problem);
   const columns = [
     { name: "Session" },
     { name: "Agent" },
     { name: "Entries", numeric: true },
     { name: "Oldest" },
     ...(retried ? [{ name: "Tried again" }] : []),
-    { name: "Problem" },
+    ...(troubled ? [{ name: "Problem" }] : []),
   ];
   const described = rows.map((each, index) =>
     h(
@@ -71,10 +72,10 @@ function listed(caption, rows, summary, now, retried) {
       number(count(each.entries)),
       h("td", { class: "when" }, moment(each.oldest, now)),
       retried ? h("td", { class: "when" }, each.retry_at > now ? moment(each.retry_at, now) : "with the next event") : null,
-      h("td", { class: "text" }, each.problem ? foreign(each.problem, { class: "warn" }) : "–"),
+      troubled ? h("td", { class: "text" }, each.problem ? foreign(each.problem, { class: "warn" }) : "–") : null,
     ),
   );
-  return table(caption, columns, described);
+  return table(caption, columns, described, { class: "cards" });
 }
 
 function linked(id, sessions) {

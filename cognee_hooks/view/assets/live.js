@@ -65,9 +65,8 @@ export class Connection {
     this.#source.addEventListener("open", () => {
       this.#delay = FIRST_RETRY;
       this.tell("live", 0);
-      // Something may have changed between the look and the connection.
-      this.refresh();
     });
+    // The first one comes at once: something may have changed since the look.
     this.#source.addEventListener("changed", () => this.refresh());
     this.#source.addEventListener("error", () => this.#lose(null));
   }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { count, counted, percent, shortened, size } from "./format.js";
-import { alarm, bar, command, empty, figures, foreign, moment, number, table, tag } from "./parts.js";
+import { alarm, command, empty, figures, foreign, measured, moment, number, table, tag } from "./parts.js";
 
 const COLUMNS = [
   { id: "session_id", name: "Session", first: "ascending" },
@@ -49,7 +49,7 @@ function totalsOf(totals) {
     { name: "Sent", value: count(totals.sent) },
     { name: "Waiting", value: count(totals.waiting), tone: alarm(totals.waiting, "warn"), href: "#/buffer" },
     { name: "Lost", value: count(totals.lost), tone: alarm(totals.lost, "bad") },
-    { name: "Recalls", value: count(totals.recalls), note: totals.hit_rate === null ? null : `${percent(totals.hit_rate)} found something` },
+    { name: "Recalls", value: count(totals.recalls), note: totals.hit_rate === null ? null : `${percent(totals.hit_rate)} hit rate` },
     { name: "Injected tokens", value: count(totals.tokens), note: `about, of ${size(totals.injected_bytes)}` },
   ];
 }
@@ -89,7 +89,7 @@ function listed(sessions, state, now, again) {
     numeric: column.numeric,
     sort: { state: state.sort === column.id ? state.direction : "none", toggle: () => again(turned(state, column)) },
   }));
-  return table("Sessions, live ones first", columns, found.map((each) => row(each, now, most)), { class: "cards" });
+  return table("Sessions, live ones first", columns, found.map((each) => row(each, now, most)), { class: "cards sortable" });
 }
 
 function row(session, now, most) {
@@ -103,23 +103,20 @@ function row(session, now, most) {
       h("a", { class: "id", href: `#/sessions/${encodeURIComponent(session.key)}`, title: id }, foreign(shortened(id))),
       session.live ? [" ", tag("live", "live")] : null,
     ),
-    h("td", { "data-name": "Agent" }, foreign(session.agent || "–")),
-    h("td", { "data-name": "Dataset", class: "text" }, foreign(session.dataset || "–")),
-    h("td", { "data-name": "Last activity", class: "when" }, moment(session.last, now)),
-    cell("Captured", session.captured),
-    cell("Redacted", session.redacted),
-    cell("Sent", session.sent),
-    cell("Waiting", session.waiting, "warn"),
-    cell("Lost", session.lost, "bad"),
-    cell("Recalls", session.recalls),
-    h("td", { "data-name": "Injected tokens", class: "number" }, h("span", { class: "beside" }, bar(session.tokens, most), count(session.tokens))),
+    h("td", null, foreign(session.agent || "–")),
+    h("td", { class: "text" }, foreign(session.dataset || "–")),
+    h("td", { class: "when" }, moment(session.last, now)),
+    cell(session.captured),
+    cell(session.redacted),
+    cell(session.sent),
+    cell(session.waiting, "warn"),
+    cell(session.lost, "bad"),
+    cell(session.recalls),
+    h("td", { class: "number" }, measured(count(session.tokens), session.tokens, most)),
   );
 }
 
-function cell(name, value, tone = "") {
-  const described = number(count(value), value > 0 ? tone : "quiet");
-  return { ...described, attributes: { ...described.attributes, "data-name": name } };
-}
+const cell = (value, tone = "") => number(count(value), value > 0 ? tone : "quiet");
 
 function matches(session, filter) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -160,6 +157,6 @@ function none() {
 }
 
 function daemonText(daemon) {
-  if (!daemon?.running) return "The daemon is not running. It starts by itself with an agent's next event.";
+  if (!daemon?.running) return "The daemon is not running. It starts by itself with an agent’s next event.";
   return `The daemon is running${daemon.pid ? ` (process ${daemon.pid})` : ""}.`;
 }

@@ -65,20 +65,21 @@ export const command = (text) => h("code", { class: "command" }, text);
 /** A word in a frame. */
 export const tag = (text, tone = "") => h("span", { class: `tag ${tone}`.trim() }, text);
 
-/** Let the keyboard reach what is wider than its place, and only that. */
+/** Let the keyboard reach what is larger than its place, and only that. */
 export function markScrollers() {
-  for (const scroller of document.querySelectorAll(".scroller")) {
-    const caption = scroller.querySelector("caption").textContent;
-    const wide = scroller.scrollWidth > scroller.clientWidth;
-    for (const [name, value] of Object.entries({ role: "region", "aria-label": caption, tabindex: "0" })) {
-      if (wide) scroller.setAttribute(name, value);
+  for (const scroller of document.querySelectorAll("[data-scrolls]")) {
+    const large = scroller.scrollWidth > scroller.clientWidth || scroller.scrollHeight > scroller.clientHeight;
+    const wanted = { role: "region", "aria-label": scroller.dataset.scrolls, tabindex: "0" };
+    for (const [name, value] of Object.entries(wanted)) {
+      if (large) scroller.setAttribute(name, value);
       else scroller.removeAttribute(name);
     }
   }
 }
 
 /**
- * A table that scrolls by itself where the window is too narrow for it.
+ * A table that scrolls by itself where the window is too narrow for it; one of the class `cards`
+ * is shown row by row there.
  *
  * @param {string} caption What it holds.
  * @param {Array<{name: string, numeric?: boolean, sort?: object}>} columns `sort` has `state` for
@@ -89,25 +90,35 @@ export function markScrollers() {
 export function table(caption, columns, rows, options = {}) {
   return h(
     "div",
-    { class: "scroller" },
+    { class: "scroller", "data-scrolls": caption },
     h(
       "table",
       { class: options.class ?? null },
       h("caption", { class: options.captionShown ? null : "unseen" }, caption),
       h("thead", null, h("tr", null, columns.map(column))),
-      h("tbody", null, rows),
+      h("tbody", null, rows.map((row) => named(row, columns))),
     ),
   );
 }
 
+/** Cells know their column's name, for where no header stands above them. */
+function named(row, columns) {
+  if (!row || row.children.length !== columns.length) return row;
+  const children = row.children.map((cell, index) => ({ ...cell, attributes: { ...cell.attributes, "data-name": columns[index].name } }));
+  return { ...row, children };
+}
+
 function column({ name, numeric, sort }) {
   const content = sort
-    ? h("button", { type: "button", class: "sort", on: { click: sort.toggle } }, name, h("span", { class: "arrow", "aria-hidden": "true" }, ARROWS[sort.state] ?? ""))
+    ? h("button", { type: "button", class: "sort", on: { click: sort.toggle } }, name, h("span", { class: "arrow", "aria-hidden": "true" }, ARROWS[sort.state]))
     : name;
   return h("th", { key: name, scope: "col", class: numeric ? "number" : null, "aria-sort": sort?.state ?? null }, content);
 }
 
 const ARROWS = { ascending: "↑", descending: "↓", none: "" };
+
+/** A number with its bar. */
+export const measured = (text, value, most) => h("span", { class: "measured" }, bar(value, most), h("span", { class: "value" }, text));
 
 /** A cell with a number. */
 export const number = (value, tone = "") => h("td", { class: `number ${tone}`.trim() }, value);

@@ -1,11 +1,11 @@
 // Where plugins stand, and what their hooks cost in the sessions that are live.
 
 import { h } from "./dom.js";
-import { count, counted, milliseconds } from "./format.js";
-import { bar, choice, command, empty, foreign, moment, number, table, tag } from "./parts.js";
+import { count, counted, duration, milliseconds } from "./format.js";
+import { choice, command, empty, foreign, measured, moment, number, table, tag } from "./parts.js";
 
 /** What the view remembers while the page is open. */
-export const start = () => ({ show: "active", open: [] });
+export const start = () => ({ show: "all", open: [] });
 
 export const title = () => "Plugins";
 
@@ -13,10 +13,10 @@ export const title = () => "Plugins";
 export function view({ summary, state, now, again }) {
   const all = summary.plugins;
   const kinds = {
-    active: { name: "Active", rows: all.filter((each) => each.state === "active") },
-    trouble: { name: "With trouble", rows: all.filter(inTrouble) },
-    other: { name: "Not active", rows: all.filter((each) => each.state !== "active") },
     all: { name: "All", rows: all },
+    active: { name: "Active", rows: all.filter(isActive) },
+    other: { name: "Not active", rows: all.filter((each) => !isActive(each)) },
+    trouble: { name: "With trouble", rows: all.filter(inTrouble) },
   };
   const choices = Object.entries(kinds).map(([value, { name, rows }]) => ({ value, name, count: count(rows.length) }));
   const { rows } = kinds[state.show];
@@ -29,7 +29,9 @@ export function view({ summary, state, now, again }) {
   ];
 }
 
-const inTrouble = (plugin) => plugin.faults > 0 || plugin.quarantined.length > 0 || plugin.slow > 0 || plugin.state === "failed" || plugin.state === "refused";
+const inTrouble = (plugin) => plugin.faults > 0 || plugin.quarantined.length > 0 || plugin.slow > 0 || plugin.state === "failed";
+
+const isActive = (plugin) => plugin.state === "active";
 
 const meanOf = ({ calls, seconds }) => (calls > 0 && seconds !== null ? seconds / calls : null);
 
@@ -50,10 +52,16 @@ function listed(plugins, state, now, again) {
     { name: "Slowest", numeric: true },
     { name: "Faults", numeric: true },
   ];
-  const ordered = plugins.toSorted((one, other) => Number(inTrouble(other)) - Number(inTrouble(one)) || (other.seconds ?? 0) - (one.seconds ?? 0) || one.name.localeCompare(other.name));
-  const rows = ordered.flatMap((each) => row(each, { mean, slowest }, state, now, again));
-  return table("Plugins, with trouble first, then by time spent", columns, rows, { class: "plugins" });
+  const rows = plugins.toSorted(order).flatMap((each) => row(each, { mean, slowest }, state, now, again));
+  return table("Plugins, with trouble first, then by time spent", columns, rows, { class: "cards plugins" });
 }
+
+/** With trouble first, then active ones, then by time spent. */
+const order = (one, other) =>
+  Number(inTrouble(other)) - Number(inTrouble(one)) ||
+  Number(isActive(other)) - Number(isActive(one)) ||
+  (other.seconds ?? 0) - (one.seconds ?? 0) ||
+  one.name.localeCompare(other.name);
 
 function row(plugin, most, state, now, again) {
   const open = state.open.includes(plugin.name);
@@ -72,8 +80,8 @@ function row(plugin, most, state, now, again) {
       timeCell(plugin.calls > 0 ? plugin.slowest : null, most.slowest),
       h("td", { class: `number ${plugin.faults > 0 ? "bad" : "quiet"}` }, count(plugin.faults)),
     ),
-    open && h("tr", { key: `${plugin.name} hooks`, class: "hooks" }, h("td", { colspan: "7", id }, hooks(plugin, now))),
-  ];
+    open ? h("tr", { key: `${plugin.name} hooks`, class: "hooks" }, h("td", { colspan: "7", id }, hooks(plugin, now))) : [],
+  ].flat();
 }
 
 function nameCell(plugin, open, id, toggle) {
@@ -89,7 +97,7 @@ function nameCell(plugin, open, id, toggle) {
 
 function stateCell(plugin) {
   return [
-    tag(plugin.state ?? "–", plugin.state === "active" ? "good" : plugin.state === "failed" ? "bad" : ""),
+    tag(plugin.state ?? "not installed now", isActive(plugin) ? "good" : plugin.state === "failed" ? "bad" : ""),
     plugin.quarantined.length > 0 ? [" ", tag(counted(plugin.quarantined.length, "hook quarantined", "hooks quarantined"), "bad")] : null,
     plugin.slow > 0 ? [" ", tag("slow", "warn")] : null,
     plugin.reason ? h("p", { class: "reason" }, foreign(plugin.reason)) : null,
@@ -97,7 +105,7 @@ function stateCell(plugin) {
 }
 
 const timeCell = (value, most) =>
-  h("td", { class: `number ${value === null ? "quiet" : ""}`.trim() }, h("span", { class: "beside" }, bar(value, most), milliseconds(value)));
+  h("td", { class: `number ${value === null ? "quiet" : ""}`.trim() }, measured(milliseconds(value), value, most));
 
 function hooks(plugin, now) {
   const columns = [{ name: "Hook" }, { name: "Calls", numeric: true }, { name: "Total", numeric: true }, { name: "Mean", numeric: true }, { name: "Slowest", numeric: true }, { name: "Faults", numeric: true }];
@@ -109,7 +117,7 @@ function hooks(plugin, now) {
       { key: each.hook },
       h("th", { scope: "row" }, h("code", null, foreign(each.hook)), plugin.quarantined.includes(each.hook) ? [" ", tag("quarantined", "bad")] : null),
       number(count(each.calls)),
-      number(milliseconds(each.seconds)),
+      number(duration(each.seconds)),
       timeCell(meanOf(each), mean),
       timeCell(each.slowest, slowest),
       number(count(each.faults), each.faults > 0 ? "bad" : "quiet"),

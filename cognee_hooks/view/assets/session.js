@@ -88,9 +88,14 @@ function prompts({ session, prompts: list }, now) {
     h("div", { class: "heading" }, h("h2", { id: "prompts" }, "Prompts"), h("p", null, list.length > 0 && "What went into the model’s context with each, the latest first.")),
     list.length > 0 && !kept && h("p", { class: "aside" }, notKept(session.live)),
     list.length === 0
-      ? empty("No prompt yet.", "What is put into the context of the next prompt appears here.")
+      ? none(session)
       : latest.map(([key, each]) => prompt(key, each, session.live, now)),
   );
+}
+
+function none(session) {
+  if (session.live) return empty("No prompt yet.", "What is put into the context of the next prompt appears here.");
+  return empty("No prompts are kept.", notKept(false));
 }
 
 function notKept(live) {
@@ -132,7 +137,7 @@ function injected(section, most, live) {
   if (section.text === null) {
     return h("li", { class: "line" }, line, live ? h("span", { class: "unseen" }, "Its text is not kept.") : null);
   }
-  return h("li", null, h("details", null, h("summary", { class: "line" }, line), h("pre", { tabindex: "0" }, foreign(section.text))));
+  return h("li", null, h("details", null, h("summary", { class: "line" }, line), h("pre", { "data-scrolls": `Injected by ${section.plugin || "a plugin"}` }, foreign(section.text))));
 }
 
 // -- redactions -------------------------------------------------------------------------------
@@ -216,7 +221,7 @@ function act(key, each) {
     h("td", { class: "when" }, clockTime(each.time)),
     h("td", null, h("span", { class: TONES[each.act] ?? null }, foreign(ACTS[each.act] ?? each.act))),
     h("td", { class: "text" }, foreign(each.what || "")),
-    number(count(each.count)),
+    number(count(each.count), each.count === 1 ? "quiet" : ""),
     number(each.bytes === null ? "" : size(each.bytes)),
     number(each.seconds === null ? "" : duration(each.seconds)),
   );

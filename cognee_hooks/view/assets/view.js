@@ -47,6 +47,8 @@ class Page {
     window.addEventListener("scroll", () => this.#scrolled.set(location.hash, window.scrollY), { passive: true });
     window.addEventListener("hashchange", () => this.#go());
     window.addEventListener("resize", markScrollers);
+    // What is opened may be larger than its place; the event does not bubble.
+    document.addEventListener("toggle", markScrollers, true);
     setInterval(() => this.#show(), CLOCK_EVERY);
     this.#showTheme();
     this.#show();
@@ -154,8 +156,8 @@ class Page {
     const entries = [...buffered.waiting, ...buffered.quarantined].reduce((sum, each) => sum + (each.entries ?? 0), 0);
     const failing = all.filter((each) => each.quarantined.length > 0).length;
     const badges = {
-      buffer: entries > 0 && [h("span", { class: "badge", "aria-hidden": "true" }, entries), h("span", { class: "unseen" }, `, ${counted(entries, "entry", "entries")}`)],
-      plugins: failing > 0 && [h("span", { class: "badge", "aria-hidden": "true" }, failing), h("span", { class: "unseen" }, `, ${failing} quarantined`)],
+      buffer: entries > 0 && [h("span", { class: "badge", "aria-hidden": "true" }, entries), h("span", { class: "unseen" }, ` (${counted(entries, "entry", "entries")})`)],
+      plugins: failing > 0 && [h("span", { class: "badge", "aria-hidden": "true" }, failing), h("span", { class: "unseen" }, ` (${failing} quarantined)`)],
     };
     return h(
       "ul",
