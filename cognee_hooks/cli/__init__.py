@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "recap": "sum one session up: what it captured, recalled and cost",
     "stats": "add up what memory did and cost, by day, agent or dataset",
     "ledger": "show what went into the model's context and what became of captures",
+    "view": "show sessions, injections, buffer and plugins on a local page, live",
     "doctor": "check this installation: server, key, settings, plugins",
     "install": "set an agent up to use this memory",
     "uninstall": "undo an install, and leave the agent's files as they were",

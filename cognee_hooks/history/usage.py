@@ -59,6 +59,16 @@ class Usage:
         elif row.act is Act.RECALLED:
             self.recall_seconds += max(0.0, row.seconds or 0.0)
 
+    def include(self, other: Usage) -> None:
+        """Count what was counted elsewhere."""
+        self.counts.update(other.counts)
+        self.kinds.update(other.kinds)
+        self.injected_bytes += other.injected_bytes
+        self.recall_seconds += other.recall_seconds
+        self.sessions |= other.sessions
+        self.first = min(self.first or other.first, other.first or self.first)
+        self.last = max(self.last, other.last)
+
     @property
     def sent(self) -> int:
         """Captured entries that the server has."""

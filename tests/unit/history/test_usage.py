@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,18 @@ def test_groups_add_up_to_the_whole_whatever_they_are_grouped_by(rows):
         assert {name: sum(each[name] for each in groups) for name in SUMS} == {
             name: total[name] for name in SUMS
         }
+
+
+@given(st.lists(ENTRIES, max_size=30), st.integers(0, 30))
+def test_usages_that_were_counted_apart_add_up_to_the_whole(rows, middle):
+    whole, first, second = Usage(), Usage(), Usage()
+    for index, (each, row) in enumerate(rows):
+        whole.add(each, row)
+        (first if index < middle else second).add(each, row)
+    first.include(second)
+    assert first.recall_seconds == pytest.approx(whole.recall_seconds)
+    first.recall_seconds = whole.recall_seconds
+    assert first == whole
 
 
 @given(st.lists(ENTRIES, max_size=30))
