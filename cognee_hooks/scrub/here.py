@@ -65,7 +65,8 @@ class Here:
             rows += await self._plugins(host, dry_run=dry_run)
             rows += _without_bridge(host)
         rows += self._files(dry_run=dry_run)
-        return rows
+        # A plugin may keep one file for all agents.
+        return list(dict.fromkeys(rows))
 
     def database(self, *, dry_run: bool) -> list[Scrubbed]:
         """Do the same for the embedded server's database, after its routes have done their part."""

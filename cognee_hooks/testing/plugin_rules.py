@@ -31,6 +31,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine
 from cognee_hooks.guard import attempt
 from cognee_hooks.host import Host
+from cognee_hooks.leak import Leak
 from cognee_hooks.markers import Kind, policy_of
 from cognee_hooks.registry import PluginState
 from cognee_hooks.results import Agent
@@ -45,7 +46,7 @@ from cognee_hooks.testing.session import HookCall, PluginSession
 SLOW = 0.5
 """Seconds below which nothing is called slow, however short the budget: machines are busy."""
 NAME = "under-test"
-_TYPES = {"Deadline": Deadline, "Agent": Agent}
+_TYPES = {"Deadline": Deadline, "Agent": Agent, "Leak": Leak}
 """What the hooks' annotations name and do not import."""
 
 

@@ -25,7 +25,9 @@ from cognee_hooks.events import (
 )
 from cognee_hooks.faults import Fault, FaultType
 from cognee_hooks.host import Host
-from cognee_hooks.outcomes import Called, Outcome
+from cognee_hooks.leak import Leak
+from cognee_hooks.outcomes import Called, Outcome, flat
+from cognee_hooks.results import Scrubbed
 from cognee_hooks.testing.scripted import RECALL, ScriptedClient, remembers
 
 T = TypeVar("T")
@@ -184,6 +186,13 @@ class PluginSession:
         """Let the model answer, which ends the turn."""
         return self.fire(Stop(**self._common(), last_assistant_message=answer))
 
+    def scrub(self, value: str, *, dry_run: bool = False) -> list[Scrubbed]:
+        """Have all plugins take a leaked value out of what they keep, or only look for it."""
+        called = self.run(
+            self.host.dispatcher.call("cognee_scrub", leak=Leak(value), dry_run=dry_run)
+        )
+        return flat(called.value)
+
     def settle(self) -> None:
         """Wait for background work."""
         self.run(self.host.background.settle(Deadline.after(PATIENCE / 2)))
@@ -218,5 +227,6 @@ class PluginSession:
         session = self.host.session
         return {"session_id": session.session_id, "agent": session.agent, "cwd": session.cwd}
 
-    def _note(self, hook: str, wrappers: tuple[str, ...], called: Called) -> None:
-        self.calls.append(HookCall(hook, wrappers, called.outcomes, called.value))
+    def _note(self, hook: str, wrappers: tuple[Outcome, ...], called: Called) -> None:
+        around = tuple(each.plugin for each in wrappers)
+        self.calls.append(HookCall(hook, around, called.outcomes, called.value))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cognee_hooks import PluginContext, hookimpl, option
+from cognee_hooks import Leak, PluginContext, hookimpl, option
 from cognee_hooks.events import (
     Event,
     PostToolUse,
@@ -20,7 +21,7 @@ from cognee_hooks.events import (
     SessionStart,
     UserPromptSubmit,
 )
-from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.results import CheckResult, CheckStatus, Scrubbed, ScrubState
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,21 @@ class AuditLog:
             remedy="" if writable else "choose another file with COGNEE_AUDIT_FILE",
         )
 
+    @hookimpl
+    def cognee_scrub(self, leak: Leak, dry_run: bool) -> Scrubbed | None:
+        """Take a leaked value out of the file, which lies where the core does not look."""
+        path = self._options.file.resolve()
+        if not path.is_file():
+            return None
+        data = path.read_bytes()
+        count = leak.count(data)
+        if not count:
+            return None
+        if not dry_run:
+            _replace(path, b"".join(_without(leak, line) for line in data.splitlines(True)))
+        state = ScrubState.FOUND if dry_run else ScrubState.CLEANED
+        return Scrubbed(place=str(path), state=state, count=count)
+
     # -- inside ----------------------------------------------------------------------------------
 
     def _call(self, event: PostToolUse | PostToolUseFailure, outcome: str) -> None:
@@ -115,3 +131,27 @@ def _append(path: Path, text: str) -> None:
         os.write(descriptor, text.encode())
     finally:
         os.close(descriptor)
+
+
+def _without(leak: Leak, line: bytes) -> bytes:
+    """Return a line without the value, and still JSON where it was JSON."""
+    if not leak.is_in(line):
+        return line
+    try:
+        return json.dumps(leak.cleaned(json.loads(line))).encode() + b"\n"
+    except ValueError:
+        return leak.cleaned_bytes(line)  # torn by a full disk, or not ours
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file anew: whoever is killed leaves the old one or the new one, never half of it."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink()
+        raise

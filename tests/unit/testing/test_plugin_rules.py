@@ -9,14 +9,15 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
-from cognee_hooks import Pattern, Redactor, hookimpl, option
+from cognee_hooks import Pattern, Redactor, hookimpl, hookspecs, option
 from cognee_hooks.events import PostToolUse, Stop, UserPromptSubmit
+from cognee_hooks.registry import declared_policies
 from cognee_hooks.results import AdditionalContext, CheckResult, CheckStatus, Lane, Tool
-from cognee_hooks.testing import Sample, assert_plugin, check_plugin
+from cognee_hooks.testing import Sample, assert_plugin, check_plugin, plugin_rules
 
 pytestmark = pytest.mark.expects_faults
 
@@ -240,3 +241,8 @@ def test_a_plugin_that_cannot_be_loaded_says_why(tmp_path):
 
     (problem,) = check_plugin(fails, tmp_path)
     assert "left_pad" in problem.message
+
+
+def test_the_kit_knows_all_types_that_hooks_name():
+    for name in declared_policies():
+        get_type_hints(getattr(hookspecs, name), {**vars(hookspecs), **plugin_rules._TYPES})

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from cognee_hooks import hookimpl
+from cognee_hooks import Leak, hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
 from cognee_hooks.events import SessionEnd, Stop, UserPromptSubmit
-from cognee_hooks.results import AdditionalContext
+from cognee_hooks.results import AdditionalContext, Scrubbed, ScrubState
 from cognee_hooks.testing import FakeClock, PluginSession
 from cognee_hooks.testing.scripted import ENTRY, fails
+
+VALUE = "correct" + "horse" + "7431"
 
 
 class Counting:
@@ -100,6 +102,34 @@ async def test_it_works_inside_of_an_asynchronous_test_too(tmp_path):
     assert "counted" in await asyncio.to_thread(play)
     with PluginSession(tmp_path / "other", {"counting": Counting()}) as session:
         assert "counted" in session.prompt("hello there")
+
+
+class Keeping:
+    """Keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.kept = "the port is " + VALUE
+
+    @hookimpl
+    def cognee_scrub(self, leak: Leak, dry_run: bool) -> Scrubbed | None:
+        if not leak.is_in(self.kept.encode()):
+            return None
+        if not dry_run:
+            self.kept = leak.cleaned_text(self.kept)
+        state = ScrubState.FOUND if dry_run else ScrubState.CLEANED
+        return Scrubbed(place="memory", state=state, count=1)
+
+
+def test_a_leaked_value_is_looked_for_and_taken_out(tmp_path):
+    plugin = Keeping()
+    with PluginSession(tmp_path, {"keeping": plugin}) as session:
+        [found] = session.scrub(VALUE, dry_run=True)
+        assert (found.state, VALUE in plugin.kept) == (ScrubState.FOUND, True)
+        [cleaned] = session.scrub(VALUE)
+        assert (cleaned.state, plugin.kept) == (
+            ScrubState.CLEANED,
+            "the port is [redacted:scrubbed]",
+        )
 
 
 def test_outside_of_its_block_it_says_how_it_is_used(tmp_path):
