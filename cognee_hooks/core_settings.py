@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from cognee_hooks.services.keys import is_loopback
 from cognee_hooks.services.names import DEFAULT_DATASET, safe_dataset_name, safe_session_id
 from cognee_hooks.settings import ENV_FILE, SHELL, Narrow, Settings, option
 from cognee_hooks.values import to_uuids
@@ -169,6 +170,11 @@ class Mode:
     explicit_url: bool
     forced_by: str = ""
     missing_base_url: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it is called for people: a server of their own on this machine is no cloud."""
+        return "own server" if self.backend == "cloud" and is_loopback(self.url) else self.backend
 
 
 def decide_mode(settings: Settings, core: CoreSettings, agent: str = "") -> Mode:

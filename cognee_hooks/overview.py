@@ -97,6 +97,7 @@ async def look_at_server(host: Host, deadline: Deadline) -> ServerView:
     state = await own.probe(deadline)
     milliseconds = round((time.monotonic() - began) * 1000)
     detail = own.detail
+    known.learn(own)  # plugins tell of themselves by it, and a command has no session to know it
     if state == "ok" and known.state == "auth":
         # The health route needs no key, so only the session knows that its key is refused.
         state, detail = "auth", known.detail
@@ -134,7 +135,7 @@ def bare(url: str) -> str:
 
 def _core_rows(host: Host, server: ServerView, *, live: bool) -> Iterator[StatusRow]:
     core, session = host.core, host.session
-    yield StatusRow(label="Mode", text=f"{server.mode} ({server.why})")
+    yield StatusRow(label="Mode", text=f"{host.mode.words} ({server.why})")
     yield StatusRow(label="Server", text=_about_server(server))
     yield StatusRow(label="API key", text=host.credentials.source)
     yield StatusRow(label="Dataset", text=one_line(session.dataset))

@@ -11,7 +11,7 @@ from typing import Any
 from builtin_plugins.code_lane import texts
 from builtin_plugins.code_lane.follow import Ending
 from builtin_plugins.code_lane.indexer import Indexer, Submitted
-from builtin_plugins.code_lane.keeper import Keeper
+from builtin_plugins.code_lane.keeper import IndexKeeper
 from builtin_plugins.code_lane.operations import arguments_of
 from builtin_plugins.code_lane.query import Asker
 from builtin_plugins.code_lane.repository import Repository, is_remote, located, repository_of
@@ -93,7 +93,7 @@ def code_arguments(text: str) -> dict[str, Any]:
     return {**arguments_of(" ".join(rest)), **flags}
 
 
-class Commands:
+class CodeCommands:
     """Carries the commands out.
 
     Args:
@@ -105,7 +105,7 @@ class Commands:
     """
 
     def __init__(
-        self, context: PluginContext, indexer: Indexer, keeper: Keeper, asker: Asker, git: Git
+        self, context: PluginContext, indexer: Indexer, keeper: IndexKeeper, asker: Asker, git: Git
     ) -> None:
         self._context = context
         self._indexer = indexer

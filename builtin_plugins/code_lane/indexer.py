@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from builtin_plugins.code_lane.follow import Before, Ending, Follower, look_before
-from builtin_plugins.code_lane.record import COMPLETED, ERRORED, Record
-from builtin_plugins.code_lane.records import Records
+from builtin_plugins.code_lane.record import COMPLETED, ERRORED, IndexRecord
+from builtin_plugins.code_lane.records import IndexRecords
 from builtin_plugins.code_lane.repository import Repository
 from builtin_plugins.code_lane.tree import fingerprint
 from cognee_hooks import Deadline, PluginContext
@@ -45,7 +45,7 @@ class Submitted:
         run_id: The server's id of the run, or "".
     """
 
-    record: Record
+    record: IndexRecord
     follower: Follower | None
     run_id: str
 
@@ -60,7 +60,9 @@ class Indexer:
         seconds: Longest wait until the server takes a repository on.
     """
 
-    def __init__(self, context: PluginContext, records: Records, git: Git, seconds: float) -> None:
+    def __init__(
+        self, context: PluginContext, records: IndexRecords, git: Git, seconds: float
+    ) -> None:
         self._context = context
         self._records = records
         self._git = git
@@ -201,7 +203,7 @@ class Indexer:
             if current is not None:
                 self._records.write(current.failed(UNSEEN, self._context.now()))
 
-    async def settle(self, record: Record) -> Record:
+    async def settle(self, record: IndexRecord) -> IndexRecord:
         """Find out how a run ended that another process submitted and did not see the end of."""
         try:
             rows = await self._context.services.client.pipelines.rows(
@@ -215,7 +217,7 @@ class Indexer:
             return record
         return self._note(record, own[0] is PipelineState.COMPLETED)
 
-    def _note(self, record: Record, well: bool) -> Record:
+    def _note(self, record: IndexRecord, well: bool) -> IndexRecord:
         current = self._current(record)
         if current is None:
             return record
@@ -223,7 +225,7 @@ class Indexer:
         self._records.write(ended)
         return ended
 
-    def _current(self, record: Record) -> Record | None:
+    def _current(self, record: IndexRecord) -> IndexRecord | None:
         """Return a record as it is kept now; None where it was submitted again meanwhile."""
         current = self._records.read(record.repository)
         if current is None or current.last_index_at > record.last_index_at + _CLOCK_SLACK:
@@ -235,11 +237,11 @@ class Indexer:
         known = self._records.read(repository) or self._new_record(repository, repository.dataset)
         self._records.write(known.failed(why, self._context.now()))
 
-    def _new_record(self, repository: Repository, dataset: str) -> Record:
+    def _new_record(self, repository: Repository, dataset: str) -> IndexRecord:
         url = self._context.services.mode.url
-        return Record(base_url=url, repository=repository, dataset=dataset)
+        return IndexRecord(base_url=url, repository=repository, dataset=dataset)
 
-    async def _dataset_id(self, name: str, known: Record | None) -> str:
+    async def _dataset_id(self, name: str, known: IndexRecord | None) -> str:
         if known is not None and known.dataset == name and known.dataset_id:
             return known.dataset_id
         datasets = await self._context.services.client.datasets(self._limit(LOOK_SECONDS))

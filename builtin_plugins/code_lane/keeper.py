@@ -10,8 +10,8 @@ import asyncio
 from pathlib import Path
 
 from builtin_plugins.code_lane.indexer import Indexer, Submitted
-from builtin_plugins.code_lane.record import Record
-from builtin_plugins.code_lane.records import Records
+from builtin_plugins.code_lane.record import IndexRecord
+from builtin_plugins.code_lane.records import IndexRecords
 from builtin_plugins.code_lane.repository import Repository, canonical
 from builtin_plugins.code_lane.settings import AutoIndex, CodeLaneSettings
 from builtin_plugins.code_lane.tree import HARD_LIMIT, measure, why_not
@@ -24,7 +24,7 @@ from cognee_hooks.services.git import Git
 GIT_SECONDS = 5.0
 
 
-class Keeper:
+class IndexKeeper:
     """Decides what is indexed unasked.
 
     Attributes:
@@ -37,7 +37,7 @@ class Keeper:
         context: PluginContext,
         settings: CodeLaneSettings,
         indexer: Indexer,
-        records: Records,
+        records: IndexRecords,
         git: Git,
     ) -> None:
         self._context = context
@@ -91,7 +91,7 @@ class Keeper:
             return "its path begins or ends with a blank, and may become another one on the way"
         return "it is where keys are kept" if self._denied.denies_file(Path(folder)) else ""
 
-    def _followed(self, cwd: str) -> Record | None:
+    def _followed(self, cwd: str) -> IndexRecord | None:
         """Return the record of the repository that is kept fresh; None where none is.
 
         What only failed so far was begun by automatic indexing and ends with it.
@@ -113,7 +113,7 @@ class Keeper:
         most = HARD_LIMIT if always else self._settings.max_files
         return why_not(await asyncio.to_thread(measure, root, most), most)
 
-    async def _submit(self, repository: Repository, known: Record | None) -> None:
+    async def _submit(self, repository: Repository, known: IndexRecord | None) -> None:
         async with self._at_work, self._indexer.alone(repository) as alone:
             current = self._records.read(repository)
             faster = current is not None and (
@@ -125,7 +125,7 @@ class Keeper:
         if submitted is not None:
             self._context.spawn(self._indexer.follow(submitted), lasting=True)
 
-    async def _try(self, repository: Repository, known: Record | None) -> Submitted | None:
+    async def _try(self, repository: Repository, known: IndexRecord | None) -> Submitted | None:
         dataset = known.dataset if known is not None else repository.dataset
         vectors = known is not None and known.index_vectors
         try:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.code_lane.facts import fact_line, objects
 from builtin_plugins.code_lane.identifiers import identifiers, is_path
-from builtin_plugins.code_lane.record import Record
-from builtin_plugins.code_lane.records import Records
+from builtin_plugins.code_lane.record import IndexRecord
+from builtin_plugins.code_lane.records import IndexRecords
 from builtin_plugins.code_lane.render import has_data, payload_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import RedactionFailed, ServerFailure
@@ -42,7 +42,7 @@ class CodeLane:
         max_chars: Characters of facts at most.
     """
 
-    def __init__(self, context: PluginContext, records: Records, max_chars: int) -> None:
+    def __init__(self, context: PluginContext, records: IndexRecords, max_chars: int) -> None:
         self._context = context
         self._records = records
         self._max_chars = max_chars
@@ -95,7 +95,7 @@ class CodeLane:
             return
 
     async def _look_up(
-        self, name: str, prompt: Redacted[str], record: Record, deadline: Deadline
+        self, name: str, prompt: Redacted[str], record: IndexRecord, deadline: Deadline
     ) -> list[str]:
         """Ask in each way in which the graph may know a name, until one finds something."""
         try:
@@ -111,7 +111,11 @@ class CodeLane:
         return []
 
     async def _ask(
-        self, arguments: dict[str, Any], prompt: Redacted[str], record: Record, deadline: Deadline
+        self,
+        arguments: dict[str, Any],
+        prompt: Redacted[str],
+        record: IndexRecord,
+        deadline: Deadline,
     ) -> list[RecallItem]:
         query = {"operation": "query_facts", **arguments, "limit": FACTS}
         items = await self._context.services.client.recall(

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from builtin_plugins.code_lane.operations import Question
+from builtin_plugins.code_lane.operations import CodeQuestion
 
 _SINGLE = ("name", "start", "source", "target")
 _FINDING = "insight"
 
 
-def names_of(question: Question) -> list[str]:
+def names_of(question: CodeQuestion) -> list[str]:
     """Return the names that a question is about."""
     query = question.code_query or {"name": question.seed}
     single = [query.get(key) for key in _SINGLE]
@@ -42,7 +42,7 @@ def resolve(name: str, facts: Iterable[Mapping[str, Any]]) -> str | None:
     return full.pop() if len(full) == 1 else None
 
 
-def renamed(question: Question, full: Mapping[str, str]) -> Question:
+def renamed(question: CodeQuestion, full: Mapping[str, str]) -> CodeQuestion:
     """Return a question with names replaced.
 
     Args:

@@ -124,7 +124,7 @@ _SIMILAR = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CodeQuestion:
     """A question to the code graph, checked.
 
     Attributes:
@@ -143,7 +143,7 @@ class Question:
         return self.seed or self.operation
 
 
-def question_of(arguments: Mapping[str, Any]) -> Question:
+def question_of(arguments: Mapping[str, Any]) -> CodeQuestion:
     """Check the arguments of a tool call or command.
 
     Args:
@@ -163,7 +163,7 @@ def question_of(arguments: Mapping[str, Any]) -> Question:
                 f"({', '.join(OPERATIONS)}), for example seed='PaymentService', or "
                 "operation='impact_analysis' with targets=['process_refund']"
             )
-        return Question(seed)
+        return CodeQuestion(seed)
     operation = OPERATIONS.get(name)
     if operation is None:
         raise UsageError(f"there is no operation {name[:40]!r}; use one of {', '.join(OPERATIONS)}")
@@ -172,7 +172,7 @@ def question_of(arguments: Mapping[str, Any]) -> Question:
     return _checked(name, operation, given)
 
 
-def _checked(name: str, operation: Operation, given: dict[str, Any]) -> Question:
+def _checked(name: str, operation: Operation, given: dict[str, Any]) -> CodeQuestion:
     for needed in operation.needs:
         similar = _SIMILAR.get(needed, ()) if len(operation.needs) == 1 else ()
         found = next((given[each] for each in (needed, *similar) if given.get(each)), None)
@@ -188,7 +188,7 @@ def _checked(name: str, operation: Operation, given: dict[str, Any]) -> Question
     if "direction" in query:
         # W8: the server knows no "backward".
         query["direction"] = _DIRECTIONS.get(query["direction"].lower(), query["direction"].lower())
-    return Question(_seed(name, given), name, query)
+    return CodeQuestion(_seed(name, given), name, query)
 
 
 def _seed(name: str, given: Mapping[str, Any]) -> str:

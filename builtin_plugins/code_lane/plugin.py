@@ -6,16 +6,18 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from builtin_plugins.code_lane.commands import Commands
+from builtin_plugins.code_lane import texts
+from builtin_plugins.code_lane.commands import CodeCommands
 from builtin_plugins.code_lane.indexer import Indexer
-from builtin_plugins.code_lane.keeper import Keeper
+from builtin_plugins.code_lane.keeper import IndexKeeper
 from builtin_plugins.code_lane.lane import LANE, CodeLane
 from builtin_plugins.code_lane.operations import OPERATIONS
 from builtin_plugins.code_lane.query import Asker
-from builtin_plugins.code_lane.record import Record
-from builtin_plugins.code_lane.records import Records
+from builtin_plugins.code_lane.record import IndexRecord
+from builtin_plugins.code_lane.records import IndexRecords
 from builtin_plugins.code_lane.settings import CodeLaneSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
+from cognee_hooks.errors import ServerFailure
 from cognee_hooks.results import CheckResult, CheckStatus, Command, Lane, StatusRow, Tool
 from cognee_hooks.services.git import Git
 from cognee_hooks.services.process import current_environ
@@ -27,6 +29,8 @@ PRIORITY = 50
 """Below recall's own section: the model can read code by itself, memory it cannot."""
 QUIET_SECONDS = 5.0
 """Time after a turn in which no other one ended, before changes are looked for."""
+SPARE_SECONDS = 0.3
+"""Left of the time of a check, so that a server's silence is told in it."""
 READY_SECONDS = 30.0
 
 _TEXT = {"type": "string"}
@@ -68,13 +72,13 @@ class CodeLanePlugin:
         services = context.services
         # git looks into the home folder for what the person allows it; everything else is ours.
         git = Git({**current_environ(), "HOME": str(services.paths.home)})
-        self._records = Records(services.paths.code_dir, services.mode.url, context.log)
+        self._records = IndexRecords(services.paths.code_dir, services.mode.url, context.log)
         seconds = self._settings.index_timeout_ms / 1000
         indexer = Indexer(context, self._records, git, seconds)
         self._indexer = indexer
-        self._keeper = Keeper(context, self._settings, indexer, self._records, git)
+        self._keeper = IndexKeeper(context, self._settings, indexer, self._records, git)
         self._asker = Asker(context, self._records, git)
-        self._commands = Commands(context, indexer, self._keeper, self._asker, git)
+        self._commands = CodeCommands(context, indexer, self._keeper, self._asker, git)
         self._lane = CodeLane(context, self._records, self._settings.max_chars)
         self._cwd = context.session.cwd
         self._due = False
@@ -148,6 +152,8 @@ class CodeLanePlugin:
         """Tell which code graph belongs to this folder."""
         if not self._on:
             return StatusRow(label="Code graph", text="off")
+        if self._context.services.health.embedded:
+            return StatusRow(label="Code graph", text=texts.NONE_HERE)
         record = self._records.around(self._cwd) if self._cwd else None
         where = "no indexed repository here"
         if record is not None and record.last_index_at:
@@ -156,13 +162,15 @@ class CodeLanePlugin:
         return StatusRow(label="Code graph", text=text)
 
     @hookimpl
-    def cognee_doctor_checks(self) -> CheckResult:
+    async def cognee_doctor_checks(self, deadline: Deadline) -> CheckResult:
         """Tell whether this repository is indexed, and why not."""
         if not self._on:
             return _row(
                 "off",
                 remedy="set COGNEE_CODE_LANE=true and COGNEE_CAPTURE=true for facts about code",
             )
+        if await self._at_embedded(deadline):
+            return _row(texts.NONE_HERE, remedy=texts.OTHER_SERVER)
         count = len(self._records.all())
         known = f"{count} {'repository' if count == 1 else 'repositories'} known at this server"
         record = self._records.around(self._cwd) if self._cwd else None
@@ -178,6 +186,17 @@ class CodeLanePlugin:
     @property
     def _on(self) -> bool:
         return self._settings.enabled and self._context.core.capture
+
+    async def _at_embedded(self, deadline: Deadline) -> bool:
+        """Whether the server is the embedded one; asks it where nobody has yet."""
+        services = self._context.services
+        if services.health.version or services.mode.missing_base_url:
+            return services.health.embedded
+        try:
+            limit = deadline.within(max(0.0, deadline.remaining() - SPARE_SECONDS))
+            return (await services.client.health(limit)).embedded
+        except ServerFailure:
+            return False
 
     async def _search(self, query: str) -> list[str]:
         return await self._lane.search(query, self._cwd)
@@ -198,7 +217,7 @@ class CodeLanePlugin:
         if turn == self._turns:
             await self._keeper.refresh(self._cwd)
 
-    def _row_of(self, record: Record, known: str) -> CheckResult:
+    def _row_of(self, record: IndexRecord, known: str) -> CheckResult:
         where = f"{record.dataset}, {record.last_status or 'never taken on'}"
         if record.error_count:
             return CheckResult(
@@ -213,7 +232,7 @@ class CodeLanePlugin:
             detail=f"{where}, submitted {self._age(record)}; {known}",
         )
 
-    def _age(self, record: Record) -> str:
+    def _age(self, record: IndexRecord) -> str:
         minutes = max(0.0, self._context.now() - record.last_index_at) / 60
         return f"{minutes:.0f} min ago"
 

@@ -10,9 +10,9 @@ from typing import Any
 from builtin_plugins.code_lane import texts
 from builtin_plugins.code_lane.facts import fact_line, objects
 from builtin_plugins.code_lane.naming import names_of, renamed, resolve
-from builtin_plugins.code_lane.operations import Question, question_of
-from builtin_plugins.code_lane.record import Record
-from builtin_plugins.code_lane.records import Records
+from builtin_plugins.code_lane.operations import CodeQuestion, question_of
+from builtin_plugins.code_lane.record import IndexRecord
+from builtin_plugins.code_lane.records import IndexRecords
 from builtin_plugins.code_lane.render import has_data, joined, payload_of, render_items
 from builtin_plugins.code_lane.repository import canonical, dataset_name, is_remote, located
 from cognee_hooks import Deadline, PluginContext
@@ -32,7 +32,7 @@ _RESOLVING = frozenset({"explore", "traverse", "find_path", "impact_analysis", "
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class QueryTarget:
     """Where to ask.
 
     Attributes:
@@ -43,7 +43,7 @@ class Target:
 
     dataset: DatasetRef
     how: str
-    record: Record | None
+    record: IndexRecord | None
 
 
 class Asker:
@@ -55,7 +55,7 @@ class Asker:
         git: Asks git.
     """
 
-    def __init__(self, context: PluginContext, records: Records, git: Git) -> None:
+    def __init__(self, context: PluginContext, records: IndexRecords, git: Git) -> None:
         self._context = context
         self._records = records
         self._git = git
@@ -98,7 +98,7 @@ class Asker:
             return texts.failure("Code query", failure)
 
     async def _found(
-        self, question: Question, target: Target, count: int, deadline: Deadline
+        self, question: CodeQuestion, target: QueryTarget, count: int, deadline: Deadline
     ) -> str:
         items = await self._ask(question, target.dataset, count, deadline)
         if not items and question.operation in _RESOLVING:
@@ -117,7 +117,7 @@ class Asker:
         return said or await self._nothing(question, target, deadline)
 
     async def _ask(
-        self, question: Question, dataset: DatasetRef, count: int, deadline: Deadline
+        self, question: CodeQuestion, dataset: DatasetRef, count: int, deadline: Deadline
     ) -> list[RecallItem]:
         query = question.code_query
         return await self._context.services.client.recall(
@@ -130,7 +130,9 @@ class Asker:
             code_query=None if query is None else await self._context.redact(query),
         )
 
-    async def _nothing(self, question: Question, target: Target, deadline: Deadline) -> str:
+    async def _nothing(
+        self, question: CodeQuestion, target: QueryTarget, deadline: Deadline
+    ) -> str:
         """Say what an empty answer means; a name that several things have is one of the causes."""
         dataset = target.dataset.name
         state = texts.state_of(target.record)
@@ -150,8 +152,8 @@ class Asker:
         return "\n".join([texts.nothing_found(question, dataset), *state])
 
     async def _with_full_names(
-        self, question: Question, dataset: DatasetRef, deadline: Deadline
-    ) -> Question | None:
+        self, question: CodeQuestion, dataset: DatasetRef, deadline: Deadline
+    ) -> CodeQuestion | None:
         """Return a question with each short name made a full one; None where none changes.
 
         The server gives up on a short name as soon as a finding, such as "dead code: x", has it
@@ -172,7 +174,7 @@ class Asker:
         payloads = [payload for item in items if (payload := payload_of(item)) is not None]
         return [fact for payload in payloads for fact in objects(payload.get("facts"))]
 
-    async def _no_dataset(self, target: Target, deadline: Deadline) -> str:
+    async def _no_dataset(self, target: QueryTarget, deadline: Deadline) -> str:
         """Tell a dataset that is missing from one that holds nothing yet (W10)."""
         name = target.dataset.name
         try:
@@ -181,24 +183,26 @@ class Asker:
             return texts.no_graph(name, there=None)
         return texts.no_graph(name, there=any(each.name == name for each in datasets))
 
-    async def _target(self, arguments: Mapping[str, Any], cwd: str, deadline: Deadline) -> Target:
+    async def _target(
+        self, arguments: Mapping[str, Any], cwd: str, deadline: Deadline
+    ) -> QueryTarget:
         dataset, repo = _text(arguments, "dataset"), _text(arguments, "repo")
         if dataset:
             name = safe_dataset_name(await self._shown(dataset, "the dataset's name"))
-            return Target(DatasetRef(name), "explicit dataset", self._records.of_dataset(name))
+            return QueryTarget(DatasetRef(name), "explicit dataset", self._records.of_dataset(name))
         if is_remote(repo):
             url = await self._shown(canonical(repo), "the address")
-            return Target(DatasetRef(dataset_name(url)), "derived from git URL", None)
+            return QueryTarget(DatasetRef(dataset_name(url)), "derived from git URL", None)
         folder = str(located(repo, cwd, self._context.services.paths.home))
         record = self._records.around(folder)
         if record is not None and record.last_index_at:
             ref = DatasetRef(record.dataset, record.dataset_id)
-            return Target(ref, INDEX_STATE, record)
+            return QueryTarget(ref, INDEX_STATE, record)
         root = await self._git.repository_root(Path(folder), deadline)
         if root is None:
             raise UsageError(texts.no_repository(folder))
         path = await self._shown(canonical(str(root)), "the repository's path")
-        return Target(DatasetRef(dataset_name(path)), "derived from repo path", None)
+        return QueryTarget(DatasetRef(dataset_name(path)), "derived from repo path", None)
 
     async def _shown(self, name: str, what: str) -> str:
         """Return a name of which a part is sent, as a part of the dataset's."""

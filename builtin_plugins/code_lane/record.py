@@ -28,7 +28,7 @@ _MANY = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class IndexRecord:
     """A repository that was submitted.
 
     Attributes:
@@ -84,7 +84,7 @@ class Record:
         rest = min(max(SHORTEST_PAUSE, REST * self.last_seconds), LONGEST_REST)
         return max(0.0, rest - (now - self.last_index_at))
 
-    def failed(self, error: str, now: float) -> Record:
+    def failed(self, error: str, now: float) -> IndexRecord:
         """Return the record after a failure; the folder counts as changed."""
         return replace(
             self,
@@ -94,7 +94,7 @@ class Record:
             last_error_at=now,
         )
 
-    def ended(self, status: str, now: float) -> Record:
+    def ended(self, status: str, now: float) -> IndexRecord:
         """Return the record after a run was seen to end well or badly."""
         seen = replace(
             self,
@@ -128,7 +128,7 @@ class Record:
         return found
 
     @classmethod
-    def of_json(cls, found: Mapping[str, Any]) -> Record | None:
+    def of_json(cls, found: Mapping[str, Any]) -> IndexRecord | None:
         """Read a record; None where it names no repository or a dataset that cannot be."""
         spec, dataset = text_of(found, "spec"), text_of(found, "dataset")
         remote = text_of(found, "spec_kind") == "url"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.code_lane.record import Record
+from builtin_plugins.code_lane.record import IndexRecord
 from builtin_plugins.code_lane.repository import Repository
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.statefile import LockFile, read_object, write_json
@@ -18,7 +18,7 @@ _MOST_FILES = 500
 _SUBMISSION_SECONDS = 300.0
 
 
-class Records:
+class IndexRecords:
     """Reads and writes records. A disk that fails costs the record, never the index.
 
     Files that somebody else could have written, that lie under a false name, or that tell of
@@ -36,12 +36,12 @@ class Records:
         self._base_url = base_url
         self._log = log
 
-    def read(self, repository: Repository) -> Record | None:
+    def read(self, repository: Repository) -> IndexRecord | None:
         """Return the record of a repository; None where there is none that can be read."""
         record = self._read(self._folder / repository.file_name)
         return record if record is not None and record.repository == repository else None
 
-    def around(self, cwd: str) -> Record | None:
+    def around(self, cwd: str) -> IndexRecord | None:
         """Return the record of the innermost indexed folder that a folder is, or lies in."""
         try:
             here = Path(cwd).resolve(strict=True)
@@ -53,17 +53,17 @@ class Records:
                 return record
         return None
 
-    def of_dataset(self, dataset: str) -> Record | None:
+    def of_dataset(self, dataset: str) -> IndexRecord | None:
         """Return the record whose dataset has a name; the latest where there are several."""
         found = [record for record in self.all() if record.dataset == dataset]
         return max(found, key=lambda each: each.last_index_at, default=None)
 
-    def all(self) -> list[Record]:
+    def all(self) -> list[IndexRecord]:
         """Return the records of this server, in no order."""
         records = (self._read(path) for path in self._files())
         return [record for record in records if record is not None]
 
-    def write(self, record: Record) -> None:
+    def write(self, record: IndexRecord) -> None:
         """Keep a record."""
         path = self._folder / record.repository.file_name
         try:
@@ -72,7 +72,7 @@ class Records:
         except (OSError, ValueError) as error:
             self._log.warning("state of a repository not saved: %s", type(error).__name__)
 
-    def lost(self, record: Record, failure: ServerFailure) -> None:
+    def lost(self, record: IndexRecord, failure: ServerFailure) -> None:
         """Forget a record whose dataset a question found to be gone (W33).
 
         While it is being indexed its dataset may not be there yet, and what could not be built
@@ -94,8 +94,8 @@ class Records:
         path = self._folder / f"{repository.file_name}.lock"
         return LockFile(path, stale_after=max(_SUBMISSION_SECONDS, seconds))
 
-    def _read(self, path: Path) -> Record | None:
-        record = Record.of_json(read_object(path, max_bytes=MAX_BYTES, private=True))
+    def _read(self, path: Path) -> IndexRecord | None:
+        record = IndexRecord.of_json(read_object(path, max_bytes=MAX_BYTES, private=True))
         if record is None or record.base_url != self._base_url:
             return None
         return record if record.repository.file_name == path.name else None

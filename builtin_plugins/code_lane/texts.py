@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from builtin_plugins.code_lane.follow import Ending
 from builtin_plugins.code_lane.indexer import Submitted
-from builtin_plugins.code_lane.operations import Question
-from builtin_plugins.code_lane.record import Record
+from builtin_plugins.code_lane.operations import CodeQuestion
+from builtin_plugins.code_lane.record import IndexRecord
 from builtin_plugins.code_lane.tree import HARD_LIMIT
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.printable import one_line
@@ -13,6 +13,8 @@ from cognee_hooks.printable import one_line
 NOT_REDACTED = (
     "⚠ The question could not be made safe to send, so it was not asked; see `cognee-hooks doctor`."
 )
+NONE_HERE = "none: the embedded server keeps text only"
+OTHER_SERVER = "use a cognee server (1.5.4 or later) for facts about code"
 EMBEDDED = (
     "⚠ The embedded server keeps text only and has no code graph. Use a cognee server (1.5.4 or "
     "later) to index code."
@@ -37,14 +39,14 @@ def failure(what: str, found: ServerFailure) -> str:
     return f"{text} — {help_}" if help_ else text
 
 
-def title(question: Question, dataset: str) -> str:
+def title(question: CodeQuestion, dataset: str) -> str:
     """Return the line over an answer."""
     what = f"{question.operation} " if question.operation else ""
     subject = "" if question.seed == question.operation else question.seed
     return f"Code graph {dataset}: {what}{subject}".rstrip()
 
 
-def nothing_found(question: Question, dataset: str) -> str:
+def nothing_found(question: CodeQuestion, dataset: str) -> str:
     """Say that an answer is empty, which is no error."""
     subject = question.subject
     if question.operation and subject != question.operation:
@@ -99,7 +101,7 @@ def no_repository(folder: str) -> str:
     )
 
 
-def state_of(record: Record | None) -> list[str]:
+def state_of(record: IndexRecord | None) -> list[str]:
     """Say that a graph may be incomplete or old, if it may."""
     if record is None or not (record.error_count or record.pending):
         return []
@@ -152,7 +154,7 @@ def submitted(done: Submitted, ending: Ending | None, *, files: int) -> str:
     return "\n".join(lines)
 
 
-def _freshness(record: Record) -> str:
+def _freshness(record: IndexRecord) -> str:
     if record.fingerprint:
         return "indexed again by itself after edits, as long as sessions run here"
     return (

@@ -52,10 +52,10 @@ def _mode(host: Host) -> CheckResult:
     if mode.missing_base_url:
         return failed(
             "mode",
-            f"{mode.backend}: {mode.reason}, but there is no URL",
+            f"{mode.words}: {mode.reason}, but there is no URL",
             "set COGNEE_BASE_URL to the address of the server",
         )
-    return ok("mode", f"{mode.backend}: {mode.reason}")
+    return ok("mode", f"{mode.words}: {mode.reason}")
 
 
 def _address(host: Host) -> list[CheckResult]:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -72,7 +72,7 @@ class Proxy:
         name: str,
         arguments: Mapping[str, Any],
         meta: Mapping[str, Any],
-        progress: Callable[[str], None],
+        caller: Caller,
     ) -> Answer:
         """Call a tool.
 
@@ -80,14 +80,13 @@ class Proxy:
             name: Its registered name.
             arguments: Its arguments.
             meta: What the client says about the call; some agents name their conversation there.
-            progress: Shows how far it is.
+            caller: Asks the person behind the client, and shows how far it is.
 
         Returns:
             The answer; what goes wrong is one, too.
         """
         limit = Deadline.after(CALL_SECONDS)
         call = Call(name=name, arguments=arguments)
-        caller = Caller(dialogs=None, progress=progress)
         try:
             answer = await self._called(call, caller, self._of(meta), limit)
         except (CallFailed, UsageError) as error:

@@ -13,7 +13,9 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 import cognee_hooks
+from cognee_hooks.caller import Caller
 from cognee_hooks.errors import CallFailed
+from cognee_hooks.mcp.dialogs import ClientDialogs
 from cognee_hooks.mcp.proxy import Proxy
 from cognee_hooks.printable import clean
 from cognee_hooks.reach import Whereabouts
@@ -78,7 +80,8 @@ def make_server(proxy: Proxy) -> Server[Any]:
     ) -> types.CallToolResult:
         shown = _Progress(context)
         meta = dict(params.meta or {})
-        answer = await proxy.call(params.name, params.arguments or {}, meta, shown.show)
+        caller = Caller(dialogs=ClientDialogs.of(context), progress=shown.show)
+        answer = await proxy.call(params.name, params.arguments or {}, meta, caller)
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
         return types.CallToolResult(content=content, is_error=answer.failed)
 

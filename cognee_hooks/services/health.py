@@ -187,6 +187,11 @@ class HealthMonitor:
                 self._set("offline", "no answer in time")
         return self._state
 
+    def learn(self, other: HealthMonitor) -> None:
+        """Take over what another monitor found out of the same server; the state stays as it is."""
+        if other.version:
+            self._version, self._embedded = other.version, other.embedded
+
     async def wait_ready(self, deadline: Deadline) -> bool:
         """Wait until it is known whether the server works, if it is not known yet.
 

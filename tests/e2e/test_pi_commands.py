@@ -178,7 +178,7 @@ def test_cognee_shows_how_memory_is(desk: Desk):
     head, *lines = text.splitlines()
     assert (head, level) == ("Cognee Memory — connected", "info")
     rows = dict(re.match(r"([\w ]+): +(.*)", line).groups() for line in lines)  # type: ignore[union-attr]
-    assert rows["Mode"] == "cloud (COGNEE_BASE_URL is set)"
+    assert rows["Mode"] == "own server (COGNEE_BASE_URL is set)"
     assert re.fullmatch(
         rf"{re.escape(desk.machine.environment['COGNEE_BASE_URL'])} — reachable in \d+ ms "
         r"\(version 1\.6\.5\S*\)",

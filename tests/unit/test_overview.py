@@ -71,7 +71,7 @@ async def test_the_rows_are_those_of_the_reference_and_each_has_a_label(build):
 
 async def test_a_server_that_is_well_is_told_with_version_and_time(build):
     found = await seen(build())
-    assert found["Mode"] == "cloud (COGNEE_BASE_URL is set)"
+    assert found["Mode"] == "own server (COGNEE_BASE_URL is set)"
     assert found["Server"].startswith(f"{URL} — reachable in ")
     assert found["Session"] == "pi_s1"
     assert found["Queue"] == "0 waiting · 0 stored this session"
@@ -80,7 +80,7 @@ async def test_a_server_that_is_well_is_told_with_version_and_time(build):
 
 async def test_a_pin_is_named(build):
     found = await seen(build(COGNEE_PI_BACKEND="cloud"))
-    assert found["Mode"] == "cloud (COGNEE_PI_BACKEND is cloud)"
+    assert found["Mode"] == "own server (COGNEE_PI_BACKEND is cloud)"
 
 
 async def test_a_server_that_is_away_is_told_with_the_reason(build, client):
@@ -228,6 +228,20 @@ async def test_a_plugin_adds_rows_and_one_that_fails_takes_none_away(build):
 async def test_a_blocked_plugin_has_no_row(build):
     rows = await seen(build(COGNEE_HOOKS_DISABLE="recall,sync,code_lane,datasets"))
     assert not {"Recall", "Sync", "Code graph", "Switched"} & set(rows)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://127.0.0.1:9", "own server"),
+        ("http://localhost:8000/", "own server"),
+        ("https://tenant.cognee.example", "cloud"),
+    ],
+)
+async def test_a_server_of_ones_own_on_this_machine_is_not_called_a_cloud(build, url, words):
+    host = build(COGNEE_BASE_URL=url)
+    assert (await seen(host))["Mode"].startswith(f"{words} (")
+    assert (await look_at_server(host, soon())).mode == "cloud"
 
 
 # -- commands --------------------------------------------------------------------------------------

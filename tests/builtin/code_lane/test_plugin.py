@@ -10,6 +10,7 @@ from builtin_plugins.code_lane.indexer import Indexer
 from builtin_plugins.code_lane.repository import Repository
 from builtin_plugins.code_lane.settings import AutoIndex, to_auto_index
 from cognee_hooks.errors import FailureKind
+from cognee_hooks.overview import overview
 from cognee_hooks.results import CheckStatus
 from cognee_hooks.services.answers import EMBEDDED
 from tests.support.code_session import REMEMBER
@@ -42,7 +43,7 @@ def known_as(folder: Path) -> Repository:
 
 async def check(made):
     found = made.host.registry.manager.get_plugin("code_lane")
-    return found.cognee_doctor_checks()
+    return await found.cognee_doctor_checks(made.soon)
 
 
 # -- automatic indexing --------------------------------------------------------------------------
@@ -159,6 +160,27 @@ async def test_an_embedded_server_is_not_asked_to_index(session):
     await decided(made)
     assert "has no code graph" in await made.index()
     assert made.client.submitted == []
+
+
+async def test_status_and_doctor_say_that_an_embedded_server_has_no_code_graph(session):
+    made = await session()
+    made.client.scripts["/health"] = lambda _: {
+        "status": "ready",
+        "version": "0.1.0",
+        "server": EMBEDDED,
+    }
+    asked_first = await check(made)  # as `cognee-hooks doctor` does, without a session
+    assert asked_first.detail == "none: the embedded server keeps text only"
+    assert "use a cognee server" in asked_first.remedy
+    found = await overview(made.host, made.soon)
+    assert {row.label: row.text for row in found.rows}["Code graph"] == asked_first.detail
+    assert made.client.submitted == []
+
+
+async def test_a_server_that_is_silent_may_have_a_code_graph(session, tmp_path):
+    made = await session(tmp_path)
+    made.fails("/health", K.REFUSED)
+    assert (await check(made)).detail.startswith("on; 0 repositories")
 
 
 @pytest.mark.parametrize("kind", [K.NO_MEMORY, K.FORBIDDEN], ids=["set up anew", "other account"])

@@ -14,10 +14,10 @@ from builtin_plugins.code_lane.record import (
     COMPLETED,
     ERRORED,
     LOST_AFTER,
-    Record,
+    IndexRecord,
     pause_after,
 )
-from builtin_plugins.code_lane.records import Records
+from builtin_plugins.code_lane.records import IndexRecords
 from builtin_plugins.code_lane.repository import Repository
 
 URL = "http://127.0.0.1:8011"
@@ -25,13 +25,13 @@ NOW = 1_800_000_000.0
 
 
 def make(folder, url=URL):
-    return Records(folder / "code-graph", url, logging.getLogger("test"))
+    return IndexRecords(folder / "code-graph", url, logging.getLogger("test"))
 
 
 def record_of(folder, **fields):
     repository = Repository(str(folder), remote=False)
     known = {"base_url": URL, "repository": repository, "dataset": repository.dataset}
-    return Record(**{**known, "last_index_at": NOW, **fields})
+    return IndexRecord(**{**known, "last_index_at": NOW, **fields})
 
 
 def file_of(folder):
@@ -154,10 +154,10 @@ def test_a_disk_that_takes_nothing_costs_the_record_only(tmp_path):
     )
 )
 def test_any_values_are_read_without_harm(change):
-    found = Record.of_json(record_of("/x").to_json() | change)
+    found = IndexRecord.of_json(record_of("/x").to_json() | change)
     if found is not None:
         assert found.wait(NOW) >= 0
-        assert Record.of_json(json.loads(json.dumps(found.to_json()))) is not None
+        assert IndexRecord.of_json(json.loads(json.dumps(found.to_json()))) is not None
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,21 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import mcp_types as types
 import pytest
 from mcp import Client, ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from cognee_hooks.caller import Caller
 from cognee_hooks.cli import main
 from cognee_hooks.daemon import control
+from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.mcp import proxy as module
+from cognee_hooks.mcp.dialogs import ClientDialogs
 from cognee_hooks.mcp.proxy import MAX_ANSWER_BYTES, Proxy
 from cognee_hooks.mcp.server import make_server
 from cognee_hooks.reach import Answer, Offer, Whereabouts
@@ -28,6 +33,7 @@ from tests.support.command import install_plugin
 from tests.support.daemon import agent_environment, folder_of, stop_daemon
 from tests.support.waiting import until
 
+CALLER = Caller(dialogs=None, progress=lambda _: None)
 NOISY = """
 import sys
 from cognee_hooks import hookimpl
@@ -142,12 +148,12 @@ def made(isolated_environment: Path, monkeypatch) -> Proxy:
 
 async def test_an_agent_that_names_its_conversation_with_the_call_is_believed(made):
     meta = {"sessionId": "s1", "threadId": "t1", "other": 5}
-    answer = await made.call("cognee_x", {}, meta, lambda _: None)
+    answer = await made.call("cognee_x", {}, meta, CALLER)
     assert answer == Answer(text="own", failed=False)
     environ = made.openings[-1].environ
     assert (environ["CODEX_SESSION_ID"], environ["CODEX_THREAD_ID"]) == ("s1", "t1")
     assert made._served == {"claude_c1", "codex_s1"}
-    await made.call("cognee_x", {}, {"sessionId": 5}, lambda _: None)
+    await made.call("cognee_x", {}, {"sessionId": 5}, CALLER)
     assert "CODEX_SESSION_ID" not in made.openings[-1].environ
 
 
@@ -161,7 +167,7 @@ async def test_what_goes_wrong_is_an_answer(made, monkeypatch):
         raise UsageError("several live sessions may be meant")
 
     monkeypatch.setattr(module, "open_line", refuses)
-    answer = await made.call("cognee_x", {}, {}, lambda _: None)
+    answer = await made.call("cognee_x", {}, {}, CALLER)
     assert answer == Answer(text="several live sessions may be meant", failed=True)
     assert [each["name"] for each in (await made.offer()).tools] == ["cognee_x"]
 
@@ -197,6 +203,107 @@ async def test_a_client_that_asks_for_it_hears_how_far_a_call_is(made, monkeypat
     async with Client(make_server(made)) as session:
         await session.call_tool("cognee_x", {}, progress_callback=hear)
     assert heard == ["one", "two"]
+
+
+# -- questions to the person ----------------------------------------------------------------------
+
+
+class Asking(Own):
+    """Asks whoever calls, as a tool that deletes does."""
+
+    def __init__(self, seconds: float = 5.0) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self.answers: list[object] = []
+
+    async def call(self, call: Any, caller: Any, deadline: Any) -> Answer:
+        limit = Deadline.after(self.seconds)
+        if caller.dialogs is None:
+            self.answers.append("nobody to ask")
+        elif call.name == "confirm":
+            self.answers.append(await caller.dialogs.confirm("Delete it?", "For good.", limit))
+        else:
+            self.answers.append(await caller.dialogs.select("Which?", ["a", "b"], limit))
+        return Answer(text="done", failed=False)
+
+
+@pytest.fixture
+def asked(made, monkeypatch):
+    """Has a tool ask a client that answers in one way; returns what the tool was told."""
+
+    async def ask(name: str, answer: Any, seconds: float = 5.0) -> tuple[object, list[Any]]:
+        own, forms = Asking(seconds), []
+
+        async def make(*_: Any) -> Own:
+            return own
+
+        async def fill(context: Any, form: types.ElicitRequestParams) -> Any:
+            forms.append(form)
+            return await answer() if callable(answer) else answer
+
+        monkeypatch.setattr(module, "make_own", make)
+        callback = None if answer is None else fill
+        server = make_server(made)
+        # The newest protocol has no requests of servers.
+        async with Client(server, mode="legacy", elicitation_callback=callback) as session:
+            await session.call_tool(name, {})
+        return own.answers[0], forms
+
+    return ask
+
+
+def filled(value: Any, action: str = "accept") -> types.ElicitResult:
+    return types.ElicitResult(action=action, content={"answer": value})
+
+
+@pytest.mark.parametrize(
+    ("answer", "agreed"),
+    [
+        (filled(True), True),
+        (filled(False), False),  # the form was sent off without being read
+        (filled(True, "decline"), False),
+        (types.ElicitResult(action="cancel"), False),
+        (types.ElicitResult(action="accept"), False),
+        (filled("true"), False),
+        (types.ErrorData(code=types.INTERNAL_ERROR, message="no forms today"), False),
+    ],
+)
+async def test_only_a_clear_yes_in_a_clients_form_is_one(asked, answer, agreed):
+    told, [form] = await asked("confirm", answer)
+    assert told is agreed
+    assert form.message == "Delete it?\nFor good."
+    assert form.requested_schema["properties"]["answer"]["default"] is False
+
+
+@pytest.mark.parametrize(
+    ("answer", "chosen"), [(filled("b"), "b"), (filled("c"), None), (filled("a", "decline"), None)]
+)
+async def test_a_client_may_choose_only_what_was_offered(asked, answer, chosen):
+    told, [form] = await asked("select", answer)
+    assert told == chosen
+    assert form.requested_schema["properties"]["answer"]["enum"] == ["a", "b"]
+
+
+async def test_a_client_that_does_not_answer_in_time_has_said_no(asked):
+    async def never() -> None:
+        await asyncio.sleep(30)
+
+    told, _ = await asked("confirm", never, seconds=0.1)
+    assert told is False
+
+
+async def test_a_client_without_forms_is_not_asked(asked):
+    assert await asked("confirm", None) == ("nobody to ask", [])
+
+
+@pytest.mark.parametrize(
+    ("modes", "asks"),
+    [({}, True), ({"form": {}}, True), ({"url": {}}, False), (None, False)],
+)
+def test_a_client_is_asked_where_it_shows_forms(modes, asks):
+    can = None if modes is None else types.ElicitationCapability.model_validate(modes)
+    session = SimpleNamespace(client_capabilities=types.ClientCapabilities(elicitation=can))
+    assert (ClientDialogs.of(SimpleNamespace(session=session)) is not None) is asks  # type: ignore[arg-type]
 
 
 async def test_what_can_be_called_is_known_before_there_is_a_session(made):
