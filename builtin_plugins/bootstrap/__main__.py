@@ -27,7 +27,8 @@ from builtin_plugins.bootstrap.state import Phase, Process, Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.services.filelock import KernelLock
-from cognee_hooks.services.process import current_environ, start_time
+from cognee_hooks.services.process import current_environ
+from cognee_hooks.services.process_table import start_time
 
 
 class NoKey:

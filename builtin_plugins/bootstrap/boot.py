@@ -22,7 +22,8 @@ from builtin_plugins.bootstrap.presence import Presence, PresenceProbe, Verdict
 from builtin_plugins.bootstrap.settings import ServerKind
 from builtin_plugins.bootstrap.state import Phase, Process
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.services.process import spawn_detached, start_time
+from cognee_hooks.services.process import spawn_detached
+from cognee_hooks.services.process_table import start_time
 from cognee_hooks.services.statefile import make_private_folder, read_bytes
 
 BOOT_LOCK_STALE = 60.0

@@ -18,7 +18,7 @@ from cognee_hooks.errors import UsageError
 from cognee_hooks.printable import clean
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.logfile import read_end
-from cognee_hooks.services.process import end
+from cognee_hooks.services.process_table import end
 
 if TYPE_CHECKING:
     from cognee_hooks import PluginContext

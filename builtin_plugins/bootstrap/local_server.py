@@ -20,7 +20,8 @@ from builtin_plugins.bootstrap.state import WORDS, Phase, Process, Record
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.services.logfile import LogFile
-from cognee_hooks.services.process import spawn_detached, start_time
+from cognee_hooks.services.process import spawn_detached
+from cognee_hooks.services.process_table import start_time
 from cognee_hooks.services.statefile import make_private_folder
 
 if TYPE_CHECKING:

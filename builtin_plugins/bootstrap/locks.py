@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cognee_hooks.services.filelock import KernelLock
-from cognee_hooks.services.process import is_alive, start_time
+from cognee_hooks.services.process_table import is_alive, start_time
 from cognee_hooks.services.statefile import finite, make_private_folder, read_bytes
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from cognee_hooks.services.process import command_line, is_alive, start_time
+from cognee_hooks.services.process_table import command_line, is_alive, start_time
 from cognee_hooks.services.statefile import finite, read_bytes, read_object, write_json
 
 _WORDS = ("uvicorn", "cognee")
@@ -28,7 +28,7 @@ class PidFile:
     Args:
         folder: The folder that all cognee plugins share.
         port: The port.
-        command: Returns a process's command line; see `cognee_hooks.services.process`.
+        command: Returns a process's command line; see `cognee_hooks.services.process_table`.
     """
 
     def __init__(

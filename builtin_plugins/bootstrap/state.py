@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from cognee_hooks.printable import one_line
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 from cognee_hooks.services.statefile import finite, read_object, write_json
 
 SETTLED_SECONDS = 300.0
@@ -47,7 +47,7 @@ class Process:
 
     Attributes:
         pid: Its id; 0 for none.
-        started: What ``cognee_hooks.services.process.start_time`` said of it.
+        started: What ``cognee_hooks.services.process_table.start_time`` said of it.
     """
 
     pid: int = 0

@@ -20,7 +20,7 @@ from cognee_hooks.install.plan import Place
 from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.crypto import KEY_BYTES
 from cognee_hooks.services.paths import Paths
-from cognee_hooks.services.process import memory_of
+from cognee_hooks.services.process_table import memory_of
 from cognee_hooks.services.statefile import finite, read_bytes
 
 DAEMON_SECONDS = 2.0

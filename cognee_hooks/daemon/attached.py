@@ -37,7 +37,7 @@ from cognee_hooks.guard import attempt_await
 from cognee_hooks.payload import MAX_BYTES
 from cognee_hooks.printable import clean
 from cognee_hooks.results import Failure
-from cognee_hooks.services.process import ancestors
+from cognee_hooks.services.process_table import ancestors
 
 if TYPE_CHECKING:
     from cognee_hooks.daemon.live_session import LiveSession

@@ -14,7 +14,7 @@ from typing import Any
 from cognee_hooks.daemon import thin_client
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.payload import first_object
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 from cognee_hooks.services.statefile import make_private_folder
 
 ANSWER_SECONDS = 5.0

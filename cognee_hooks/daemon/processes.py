@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from cognee_hooks.services.process import is_alive, start_time
+from cognee_hooks.services.process_table import is_alive, start_time
 
 POLL_SECONDS = 5.0
 """How often to look where the system cannot tell by itself."""

@@ -32,7 +32,7 @@ from cognee_hooks.daemon.sessions import LiveSessions, origin_of
 from cognee_hooks.daemon.thin_client import STATUS, VERSION, peer_user
 from cognee_hooks.payload import MAX_BYTES, first_object
 from cognee_hooks.results import NESTED, Origin
-from cognee_hooks.services.process import first_program
+from cognee_hooks.services.process_table import first_program
 
 if TYPE_CHECKING:
     from cognee_hooks.results import Agent

@@ -19,7 +19,7 @@ from cognee_hooks.host import Host
 from cognee_hooks.payload import first_object
 from cognee_hooks.results import Origin
 from cognee_hooks.services.names import safe_session_id
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 
 if TYPE_CHECKING:
     from cognee_hooks.daemon.journal import Journal

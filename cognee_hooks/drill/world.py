@@ -24,7 +24,8 @@ from cognee_hooks.services.client import CogneeClient
 from cognee_hooks.services.keys import Key
 from cognee_hooks.services.keysource import FixedKey
 from cognee_hooks.services.paths import Paths
-from cognee_hooks.services.process import is_alive, run
+from cognee_hooks.services.process import run
+from cognee_hooks.services.process_table import is_alive
 from cognee_hooks.services.statefile import read_object
 
 HOOK_SECONDS = thin_client.LIMIT + 2.0

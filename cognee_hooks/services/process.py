@@ -1,7 +1,7 @@
-"""Other programs: run one with a limit, start one that outlives us, see whether one lives.
+"""Other programs: run one with a limit, or start one that outlives us.
 
 The only module that imports `subprocess`, and one of two that may look at `os.environ`. `asyncio`
-is imported where a program is awaited, since locks need no more than the last part of this module.
+is imported where a program is awaited, since many need no more than the environment.
 """
 
 from __future__ import annotations
@@ -27,13 +27,7 @@ _PIPE_GRACE = 0.2
 """Seconds that output may stay open after the program itself ended: a helper that it left behind
 may hold the pipe for as long as it lives."""
 _REAP_SECONDS = 1.0
-_MAX_SHELLS = 4
-_MAX_ANCESTORS = 40
 _PS_SECONDS = 2.0
-_END_POLL = 0.05
-_STATE_FIELD = 0  # in /proc/<pid>/stat, counted behind the name in parentheses
-_PARENT_FIELD = 1
-_START_FIELD = 19
 
 
 def current_environ() -> dict[str, str]:
@@ -162,7 +156,7 @@ async def run(
             collector.truncated = True
         return collector.output(transport.get_returncode())
     finally:
-        _kill_group(transport.get_pid())
+        kill_group(transport.get_pid())
         try:
             await _wait(collector.exited, _REAP_SECONDS)
         finally:
@@ -175,7 +169,7 @@ def _discard(
     """End a program that nobody waits for any more."""
     if not started.cancelled() and started.exception() is None:
         transport, _ = started.result()
-        _kill_group(transport.get_pid())
+        kill_group(transport.get_pid())
         transport.close()
 
 
@@ -196,7 +190,12 @@ def _feed(transport: asyncio.SubprocessTransport, data: bytes) -> None:
     pipe.close()
 
 
-def _kill_group(pid: int) -> None:
+def kill_group(pid: int) -> None:
+    """End all processes of a group at once.
+
+    Args:
+        pid: Id of the process that leads it.
+    """
     # Gone already, or (macOS) nothing but a zombie that nobody may signal.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
@@ -248,161 +247,17 @@ def spawn_detached(
     return process.pid
 
 
-def is_alive(pid: int, started: str | None = None) -> bool:
-    """Tell whether a process lives.
+def ps(pid: int, field: str) -> str | None:
+    """Ask the system's ``ps`` about one process.
 
     Args:
         pid: Its id.
-        started: What `start_time` said of it; a later process of the same id is another one.
-    """
-    if pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass  # it lives, and belongs to another user
-    fields = _proc_stat(pid)
-    if fields is not None and fields[_STATE_FIELD] in {"Z", "X"}:
-        return False
-    return not started or start_time(pid) in {started, ""}
-
-
-def command_line(pid: int) -> str | None:
-    """Return the command line of a process.
+        field: What to tell, as ``ps -o`` takes it: ``lstart=`` for one without a heading.
 
     Returns:
-        Program and arguments with spaces between; "" where there is no such process, None where
-        the system does not tell.
+        What it wrote, which is nothing where there is no such process; None where it cannot be
+        asked.
     """
-    try:
-        return (
-            Path(f"/proc/{pid}/cmdline")
-            .read_bytes()
-            .replace(b"\0", b" ")
-            .decode("utf-8", "replace")
-        )
-    except OSError:
-        pass
-    # Where the system tells of us, the process is gone, or is nobody's to look at.
-    if _proc_stat(os.getpid()) is not None:
-        return None if is_alive(pid) else ""
-    return _ps(pid, "command=")
-
-
-def memory_of(pid: int) -> int | None:
-    """Return how much memory a process holds, in bytes; None where the system does not tell."""
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        pass
-    fields = (_ps(pid, "rss=") or "").split()
-    return int(fields[-1]) * 1024 if fields and fields[-1].isdigit() else None
-
-
-async def end(pid: int, started: str, grace: Deadline, limit: Deadline) -> bool:
-    """End a process that leads a group of its own: ask it first, then end the whole group.
-
-    Args:
-        pid: Its id.
-        started: What `start_time` said of it, so that no other process is meant.
-        grace: Until when it may finish by itself.
-        limit: When to give up.
-
-    Returns:
-        Whether it is gone.
-    """
-    with suppress(ProcessLookupError, PermissionError):
-        if is_alive(pid, started):
-            os.kill(pid, signal.SIGTERM)
-    if await _gone(pid, started, grace):
-        return True
-    _kill_group(pid)
-    return await _gone(pid, started, limit)
-
-
-async def _gone(pid: int, started: str, deadline: Deadline) -> bool:
-    import asyncio
-
-    while is_alive(pid, started):
-        if deadline.expired:
-            return False
-        await asyncio.sleep(min(_END_POLL, deadline.remaining()))
-    return True
-
-
-def first_program(pid: int) -> int:
-    """Return the process itself, or the nearest one above it that is no shell.
-
-    Agents start hook commands by themselves or through a shell, which may or may not stay around.
-
-    Returns:
-        Its id; ``pid`` where the system does not tell (it does on Linux). The first process of all
-        is an agent alone in a container, or stands in for a parent that is gone.
-    """
-    seen = pid
-    for _ in range(_MAX_SHELLS):
-        fields = _proc_stat(seen)
-        if fields is None or not _is_shell(seen):
-            break
-        seen = int(fields[_PARENT_FIELD])
-    return seen if seen > 0 else pid
-
-
-def ancestors(pid: int) -> list[int]:
-    """Return a process and those above it, nearest first, as far as the system tells."""
-    found: list[int] = []
-    while pid > 0 and pid not in found and len(found) < _MAX_ANCESTORS:
-        found.append(pid)
-        fields = _proc_stat(pid)
-        if fields is not None:
-            pid = int(fields[_PARENT_FIELD])
-        else:
-            told = "" if _proc_stat(os.getpid()) is not None else (_ps(pid, "ppid=") or "").strip()
-            pid = int(told) if told.isdigit() else 0
-    return found
-
-
-def _is_shell(pid: int) -> bool:
-    try:
-        name = Path(f"/proc/{pid}/comm").read_text("utf-8", "replace").strip()
-    except OSError:
-        return False
-    return name in {"ash", "bash", "dash", "fish", "ksh", "sh", "zsh"}
-
-
-def start_time(pid: int) -> str:
-    """Return a text that tells a process from others that get the same id later.
-
-    Returns:
-        Clock ticks since boot on Linux, ``ps``'s start time elsewhere; "" where it is not known.
-    """
-    fields = _proc_stat(pid)
-    if fields is not None:
-        return fields[_START_FIELD]
-    # Where the system tells of us, the process is gone; to ask `ps` as well takes tens of
-    # milliseconds, during which an event loop stands still.
-    return "" if _proc_stat(os.getpid()) is not None else _ps_start(pid)
-
-
-def _proc_stat(pid: int) -> list[str] | None:
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except OSError:
-        return None
-    # The name may hold spaces and parentheses; the last one ends it.
-    fields = text.rpartition(")")[2].split()
-    return fields if len(fields) > _START_FIELD else None
-
-
-def _ps_start(pid: int) -> str:
-    return " ".join((_ps(pid, "lstart=") or "").split())
-
-
-def _ps(pid: int, field: str) -> str | None:
-    """Ask ``ps``; None where it cannot be asked."""
     import subprocess
 
     try:

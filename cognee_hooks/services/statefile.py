@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.services.process import is_alive, start_time
+from cognee_hooks.services.process_table import is_alive, start_time
 
 MAX_BYTES = 16_000_000
 """Longest file that is read, in bytes."""

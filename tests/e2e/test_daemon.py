@@ -22,7 +22,7 @@ import pytest
 from cognee_hooks.daemon import control, thin_client
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.paths import Paths
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 from tests.support.command import payload
 from tests.support.daemon import (
     agent_environment,

@@ -18,7 +18,7 @@ from cognee_hooks.daemon import control
 from cognee_hooks.daemon.thin_client import is_starting
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.paths import Paths
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 from tests.support.command import Done
 from tests.support.waiting import wait_until
 

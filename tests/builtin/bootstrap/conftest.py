@@ -13,7 +13,7 @@ from cognee_hooks.core_settings import Mode
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import SessionStart
 from cognee_hooks.host import Host
-from cognee_hooks.services.process import end
+from cognee_hooks.services.process_table import end
 from tests.support.real_cognee import free_port
 
 

@@ -23,7 +23,7 @@ from builtin_plugins.bootstrap.secrets_out import Cleaner
 from builtin_plugins.bootstrap.settings import ServerKind
 from builtin_plugins.bootstrap.state import Phase, Process
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.services.process import end
+from cognee_hooks.services.process_table import end
 from tests.support.real_cognee import free_port
 
 

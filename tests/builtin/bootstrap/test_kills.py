@@ -15,7 +15,7 @@ from builtin_plugins.bootstrap.local_server import LocalServer
 from builtin_plugins.bootstrap.locks import SharedLock
 from builtin_plugins.bootstrap.state import Phase
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 from tests.support.waiting import until
 
 EMBEDDED = {"COGNEE_LOCAL_SERVER": "embedded", "COGNEE_PRESENCE_REPROBE_DELAY": "0"}

@@ -8,7 +8,7 @@ import pytest
 
 from builtin_plugins.bootstrap import state
 from builtin_plugins.bootstrap.state import Phase, Process, Record
-from cognee_hooks.services.process import start_time
+from cognee_hooks.services.process_table import start_time
 
 NOW = 1_800_000_000.0
 ME = Process(pid=os.getpid(), started=start_time(os.getpid()))

@@ -28,7 +28,7 @@ from cognee_hooks.mcp.dialogs import ClientDialogs
 from cognee_hooks.mcp.proxy import MAX_ANSWER_BYTES, Proxy
 from cognee_hooks.mcp.server import make_server
 from cognee_hooks.reach import Answer, Offer, Whereabouts
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 from tests.support.command import install_plugin
 from tests.support.daemon import agent_environment, folder_of, stop_daemon
 from tests.support.waiting import until

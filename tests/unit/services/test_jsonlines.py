@@ -10,7 +10,7 @@ import pytest
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services import jsonlines
 from cognee_hooks.services.jsonlines import talking_to
-from cognee_hooks.services.process import is_alive
+from cognee_hooks.services.process_table import is_alive
 from tests.support.waiting import PATIENCE, until
 
 ECHO = "import sys\nfor line in sys.stdin: sys.stdout.write(line); sys.stdout.flush()\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services import statefile
-from cognee_hooks.services.process import start_time
+from cognee_hooks.services.process_table import start_time
 from cognee_hooks.services.statefile import (
     LockFile,
     finite,
