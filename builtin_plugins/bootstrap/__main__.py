@@ -16,14 +16,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 from builtin_plugins.bootstrap import state
-from builtin_plugins.bootstrap.boot import Boot, Outcome
+from builtin_plugins.bootstrap.boot import Boot, BootOutcome
 from builtin_plugins.bootstrap.errors import BootFailed
 from builtin_plugins.bootstrap.log import BootLog
 from builtin_plugins.bootstrap.pidfile import PidFile
-from builtin_plugins.bootstrap.plan import Plan
+from builtin_plugins.bootstrap.plan import WorkerPlan
 from builtin_plugins.bootstrap.presence import READY, PresenceProbe
 from builtin_plugins.bootstrap.secrets_out import Cleaner
-from builtin_plugins.bootstrap.state import Phase, Process, Record
+from builtin_plugins.bootstrap.state import Phase, Process, ServerRecord
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.services.filelock import KernelLock
@@ -41,7 +41,7 @@ class NoKey:
         """Do nothing."""
 
 
-class Worker:
+class BootWorker:
     """Works on one plan and keeps its record.
 
     Args:
@@ -49,7 +49,7 @@ class Worker:
         environ: The server's environment.
     """
 
-    def __init__(self, plan: Plan, environ: Mapping[str, str]) -> None:
+    def __init__(self, plan: WorkerPlan, environ: Mapping[str, str]) -> None:
         self._plan = plan
         self._environ = environ
         self._path = plan.places.state
@@ -57,7 +57,7 @@ class Worker:
         self._log = BootLog(plan.places.log, plan.log_max_bytes, self._clean)
         before = state.read(self._path)
         me = Process(pid=os.getpid(), started=start_time(os.getpid()))
-        self._record = Record(
+        self._record = ServerRecord(
             phase=Phase.CHECKING,
             streak=before.streak_now(time.time()),
             worker=me,
@@ -101,7 +101,7 @@ class Worker:
         finally:
             await client.aclose()
 
-    def _done(self, outcome: Outcome) -> None:
+    def _done(self, outcome: BootOutcome) -> None:
         if outcome.server is not None:
             self._put(phase=Phase.READY, server=outcome.server, version=outcome.version)
         elif self._record.server.alive:
@@ -121,15 +121,15 @@ class Worker:
             state.write(self._path, self._record)
 
 
-async def _work(plan: Plan, environ: Mapping[str, str]) -> None:
-    work = asyncio.ensure_future(Worker(plan, environ).run())
+async def _work(plan: WorkerPlan, environ: Mapping[str, str]) -> None:
+    work = asyncio.ensure_future(BootWorker(plan, environ).run())
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, work.cancel)
     await work
 
 
 def main(argument: str) -> int:
     """Do the work, unless another worker is at it, or the person has stopped the server."""
-    plan = Plan.from_argument(argument)
+    plan = WorkerPlan.from_argument(argument)
     lock = KernelLock(plan.places.worker_lock)
     if lock.try_acquire():
         try:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from builtin_plugins.bootstrap.environment import without_installers
 from builtin_plugins.bootstrap.errors import BootFailed
-from builtin_plugins.bootstrap.installer import Installer
+from builtin_plugins.bootstrap.installer import CogneeInstaller
 from builtin_plugins.bootstrap.locks import SharedLock, Taken, keeping, take
 from builtin_plugins.bootstrap.log import BootLog
 from builtin_plugins.bootstrap.pidfile import PidFile
-from builtin_plugins.bootstrap.plan import Plan
+from builtin_plugins.bootstrap.plan import WorkerPlan
 from builtin_plugins.bootstrap.presence import Presence, PresenceProbe, Verdict
 from builtin_plugins.bootstrap.settings import ServerKind
 from builtin_plugins.bootstrap.state import Phase, Process
@@ -40,7 +40,7 @@ _EMBEDDED_NEEDS = ("python_multipart", "starlette", "uvicorn")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BootOutcome:
     """How it went.
 
     Attributes:
@@ -66,7 +66,7 @@ class Boot:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: WorkerPlan,
         environ: Mapping[str, str],
         *,
         probe: PresenceProbe,
@@ -82,7 +82,7 @@ class Boot:
         self._started = started
         self._pidfile = PidFile(plan.shared, plan.port)
 
-    async def run(self) -> Outcome:
+    async def run(self) -> BootOutcome:
         """Bring the server up; one that is there already is taken as it is.
 
         Raises:
@@ -91,10 +91,10 @@ class Boot:
         """
         self._tell(Phase.CHECKING)
         if await self._is_there("pre_install", confirm=True):
-            return Outcome(None)
+            return BootOutcome(None)
         command, version = await self._prepared()
         if await self._is_there("post_install"):
-            return Outcome(None)
+            return BootOutcome(None)
         self._tell(Phase.STARTING)
         lock = SharedLock(
             self._plan.places.boot_lock,
@@ -104,7 +104,7 @@ class Boot:
         limit = Deadline.after(self._plan.boot_seconds)
         taken = await take(lock, limit, self._probe.healthy, LOCK_POLL)
         if taken is Taken.NEEDLESS:
-            return Outcome(None)
+            return BootOutcome(None)
         if taken is Taken.TIMED_OUT:
             raise BootFailed(
                 "another cognee plugin has been starting the server for long, and it does not "
@@ -112,7 +112,7 @@ class Boot:
             )
         async with keeping(lock):
             if await self._is_there("in_lock"):
-                return Outcome(None)
+                return BootOutcome(None)
             return await self._serve(command, version)
 
     async def _is_there(self, stage: str, *, confirm: bool = False) -> bool:
@@ -173,14 +173,14 @@ class Boot:
                     )
             serving = ["-P", "-m", "cognee_hooks", "server", "--port", port]
             return [sys.executable, *serving], ServerKind.EMBEDDED.value
-        installer = Installer(
+        installer = CogneeInstaller(
             self._plan, self._environ, self._log, lambda: self._tell(Phase.INSTALLING)
         )
         version = await installer.ensure()
         serving = ["-m", "uvicorn", "cognee.api.client:app", "--host", "127.0.0.1", "--port", port]
         return [str(self._plan.places.interpreter), *serving], version
 
-    async def _serve(self, command: Sequence[str], version: str) -> Outcome:
+    async def _serve(self, command: Sequence[str], version: str) -> BootOutcome:
         try:
             pid = self._spawned(command)
         except OSError as error:
@@ -195,8 +195,8 @@ class Boot:
         self._log.write("server_spawned", pid=pid, port=self._plan.port, version=version)
         if await self._becomes_healthy(server):
             self._log.write("server_healthy", port=self._plan.port, pid=pid)
-            return Outcome(server, version)
-        return Outcome(None)
+            return BootOutcome(server, version)
+        return BootOutcome(None)
 
     def _spawned(self, command: Sequence[str]) -> int:
         """Start the server, its output in the hands of a pump; returns its process id."""

@@ -12,7 +12,7 @@ from builtin_plugins.bootstrap.installer import find_uv
 from builtin_plugins.bootstrap.local_server import GET_MODEL_KEY, LocalServer
 from builtin_plugins.bootstrap.presence import Verdict
 from builtin_plugins.bootstrap.settings import BootstrapSettings, ServerKind
-from builtin_plugins.bootstrap.state import WORDS, Phase, Record
+from builtin_plugins.bootstrap.state import WORDS, Phase, ServerRecord
 from cognee_hooks.results import CheckResult, CheckStatus
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ async def rows(
     return [CheckResult(name=RUNTIME, status=status, detail=detail, remedy=remedy), process]
 
 
-def _state(record: Record, verdict: Verdict, port: int, now: float) -> tuple[CheckStatus, str, str]:
+def _state(
+    record: ServerRecord, verdict: Verdict, port: int, now: float
+) -> tuple[CheckStatus, str, str]:
     """Return how the start stands or went: status, what is shown, and what to do."""
     if record.working:
         told = f"bootstrap: {_work(record, now)}"
@@ -142,5 +144,5 @@ def status_text(server: LocalServer, now: float) -> str:
     return "ended; the next prompt starts it" if record.phase is Phase.READY else ""
 
 
-def _work(record: Record, now: float) -> str:
+def _work(record: ServerRecord, now: float) -> str:
     return f"{WORDS[record.phase]}, for {max(0.0, now - record.at):.0f} s"

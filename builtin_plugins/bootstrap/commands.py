@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from builtin_plugins.bootstrap.local_server import GET_MODEL_KEY, NO_MODEL_KEY, LocalServer
-from builtin_plugins.bootstrap.state import WORDS, Phase, Process, Record
+from builtin_plugins.bootstrap.state import WORDS, Phase, Process, ServerRecord
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
 from cognee_hooks.printable import clean
@@ -37,7 +37,7 @@ _MAX_LOG = 1_000_000
 _MAX_LINES = 10_000
 
 
-class Commands:
+class ServerCommands:
     """The commands.
 
     Args:
@@ -72,7 +72,7 @@ class Commands:
         try:
             if not record.working:
                 # Whoever asks for it does not wait for what failed before.
-                server.write(Record(server=record.server, version=record.version))
+                server.write(ServerRecord(server=record.server, version=record.version))
             record = await server.bring_up(self._tell, Deadline.after(wait))
         except OSError as error:
             raise UsageError(f"The server cannot be started: {error}") from error
@@ -155,7 +155,9 @@ class Commands:
         return _released(lock)
 
     def _note_stopped(self, server: Process | None = None) -> None:
-        record = Record(phase=Phase.STOPPED, at=self._context.now(), server=server or Process())
+        record = ServerRecord(
+            phase=Phase.STOPPED, at=self._context.now(), server=server or Process()
+        )
         try:
             self._server.write(record)
         except OSError as error:

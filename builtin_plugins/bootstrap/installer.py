@@ -34,7 +34,7 @@ from cognee_hooks.services.statefile import make_private_folder, write_json
 
 if TYPE_CHECKING:
     from builtin_plugins.bootstrap.log import BootLog
-    from builtin_plugins.bootstrap.plan import Plan
+    from builtin_plugins.bootstrap.plan import WorkerPlan
 
 LOCK_MARGIN = 60.0
 """Seconds beyond one step of installing after which all plugins take the lock for stale."""
@@ -71,7 +71,7 @@ def find_uv(environ: Mapping[str, str], shared: Path) -> str:
     return on_path or (str(own) if os.access(own, os.X_OK) else "")
 
 
-class Installer:
+class CogneeInstaller:
     """Sees to it that cognee is installed.
 
     Args:
@@ -82,7 +82,7 @@ class Installer:
     """
 
     def __init__(
-        self, plan: Plan, environ: Mapping[str, str], log: BootLog, tell: Callable[[], None]
+        self, plan: WorkerPlan, environ: Mapping[str, str], log: BootLog, tell: Callable[[], None]
     ) -> None:
         self._plan = plan
         self._environ = environ

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from builtin_plugins.bootstrap.local_server import GET_MODEL_KEY, NO_MODEL_KEY, LocalServer
 from builtin_plugins.bootstrap.presence import Verdict
 from builtin_plugins.bootstrap.settings import ServerKind
-from builtin_plugins.bootstrap.state import Phase, Record
+from builtin_plugins.bootstrap.state import Phase, ServerRecord
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import NoticeLevel
 from cognee_hooks.services.retry import jittered
@@ -25,7 +25,7 @@ _SPARE_SECONDS = 120.0
 _FIRST_TIME = " The first time cognee is installed, which takes some minutes."
 
 
-class Keeper:
+class ServerKeeper:
     """Acts when the server is away.
 
     Args:
@@ -39,7 +39,7 @@ class Keeper:
         self._woken = asyncio.Event()
         self._running = False
         self._phase = Phase.NONE
-        self._last = Record()
+        self._last = ServerRecord()
 
     @property
     def phase(self) -> Phase:
@@ -106,7 +106,7 @@ class Keeper:
                 await self._woken.wait()
         self._woken.clear()
 
-    async def _bring_up(self) -> Record:
+    async def _bring_up(self) -> ServerRecord:
         plan = self._server.plan
         first = "" if plan.kind is ServerKind.EMBEDDED else _FIRST_TIME
         self._context.say(
@@ -121,14 +121,14 @@ class Keeper:
             return await self._server.bring_up(self._tell, Deadline.after(longest))
         except OSError as error:
             detail = f"{error.filename or self._server.plan.shared}: {error.strerror}."
-            return Record(phase=Phase.FAILED, detail=detail, at=self._context.now())
+            return ServerRecord(phase=Phase.FAILED, detail=detail, at=self._context.now())
         finally:
             self._phase = Phase.NONE
 
     def _tell(self, phase: Phase) -> None:
         self._phase = phase
 
-    def _done(self, record: Record) -> None:
+    def _done(self, record: ServerRecord) -> None:
         if record.phase is not Phase.FAILED:
             return
         if record != self._server.record:

@@ -13,10 +13,10 @@ from builtin_plugins.bootstrap import state
 from builtin_plugins.bootstrap.address import why_not
 from builtin_plugins.bootstrap.environment import server_environment
 from builtin_plugins.bootstrap.pidfile import PidFile
-from builtin_plugins.bootstrap.plan import Plan
+from builtin_plugins.bootstrap.plan import WorkerPlan
 from builtin_plugins.bootstrap.presence import READY, PresenceProbe
 from builtin_plugins.bootstrap.settings import BootstrapSettings, ServerKind
-from builtin_plugins.bootstrap.state import WORDS, Phase, Process, Record
+from builtin_plugins.bootstrap.state import WORDS, Phase, Process, ServerRecord
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.services.logfile import LogFile
@@ -54,14 +54,14 @@ class LocalServer:
         self._context = context
         self._settings = settings
         services = context.services
-        self.plan = Plan.of(services.mode.url, services.paths.shared_dir, settings)
+        self.plan = WorkerPlan.of(services.mode.url, services.paths.shared_dir, settings)
         self.pidfile = PidFile(self.plan.shared, self.plan.port)
         self.probe = PresenceProbe(
             self.plan.url, self.pidfile, self._ask, pause=settings.reprobe_delay
         )
 
     @property
-    def record(self) -> Record:
+    def record(self) -> ServerRecord:
         """How far it is."""
         return state.read(self.plan.places.state)
 
@@ -101,7 +101,7 @@ class LocalServer:
         pid = spawn_detached(command, env=self.environment(), cwd=own, log=log)
         return Process(pid=pid, started=start_time(pid))
 
-    async def bring_up(self, tell: Callable[[Phase], None], deadline: Deadline) -> Record:
+    async def bring_up(self, tell: Callable[[Phase], None], deadline: Deadline) -> ServerRecord:
         """Start a worker, unless one is at it, and follow it.
 
         Args:
@@ -130,7 +130,7 @@ class LocalServer:
             await asyncio.sleep(min(POLL_SECONDS, deadline.remaining()))
         return self.record
 
-    def write(self, record: Record) -> None:
+    def write(self, record: ServerRecord) -> None:
         """Replace the record.
 
         Raises:
@@ -138,7 +138,7 @@ class LocalServer:
         """
         state.write(self.plan.places.state, record)
 
-    def _left_by_its_worker(self, record: Record) -> Record:
+    def _left_by_its_worker(self, record: ServerRecord) -> ServerRecord:
         log = self.plan.places.own / "worker.log"
         detail = (
             "the process that starts it ended without a word: it was killed, or cannot write to "

@@ -12,7 +12,7 @@ from builtin_plugins.bootstrap.settings import BootstrapSettings, ServerKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class WorkerPlan:
     """Everything that a worker has to know besides its environment, which is the server's.
 
     It holds no secret: a command line can be seen by everybody on the machine.

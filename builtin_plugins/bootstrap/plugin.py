@@ -11,8 +11,8 @@ from cognee_hooks.events import ServerStateChanged
 from cognee_hooks.results import CheckResult, Command, StatusRow, StatusSegment
 
 if TYPE_CHECKING:
-    from builtin_plugins.bootstrap.commands import Commands
-    from builtin_plugins.bootstrap.keeper import Keeper
+    from builtin_plugins.bootstrap.commands import ServerCommands
+    from builtin_plugins.bootstrap.keeper import ServerKeeper
     from builtin_plugins.bootstrap.local_server import LocalServer
 
 HEAD = 110
@@ -25,7 +25,7 @@ class BootstrapPlugin:
     def __init__(self, context: PluginContext) -> None:
         self._context = context
         self._settings = context.settings(BootstrapSettings)
-        self._kept: Keeper | None = None
+        self._kept: ServerKeeper | None = None
         self._made: LocalServer | None = None
 
     @hookimpl
@@ -93,9 +93,9 @@ class BootstrapPlugin:
         if not self._settings.enabled or self._server.refusal():
             return
         if self._kept is None:
-            from builtin_plugins.bootstrap.keeper import Keeper
+            from builtin_plugins.bootstrap.keeper import ServerKeeper
 
-            self._kept = Keeper(self._context, self._server)
+            self._kept = ServerKeeper(self._context, self._server)
         self._kept.wake()
 
     async def _up(self, argument: str) -> str:
@@ -108,10 +108,10 @@ class BootstrapPlugin:
         return await self._commands.logs(argument)
 
     @property
-    def _commands(self) -> Commands:
-        from builtin_plugins.bootstrap.commands import Commands
+    def _commands(self) -> ServerCommands:
+        from builtin_plugins.bootstrap.commands import ServerCommands
 
-        return Commands(self._context, self._server)
+        return ServerCommands(self._context, self._server)
 
     @property
     def _server(self) -> LocalServer:

@@ -60,7 +60,7 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class ServerRecord:
     """What the file says.
 
     Attributes:
@@ -103,11 +103,11 @@ class Record:
         return self.at + min(FIRST_PAUSE * 2.0 ** min(failures - 1, _MAX_DOUBLINGS), LONGEST_PAUSE)
 
 
-def read(path: Path) -> Record:
+def read(path: Path) -> ServerRecord:
     """Return what a file says, an empty record where it says nothing that can be used."""
     fields = read_object(path, max_bytes=_MAX_BYTES, private=True)
     phase = _text(fields.get("phase"))
-    return Record(
+    return ServerRecord(
         phase=next((each for each in Phase if each == phase), Phase.NONE),
         detail=one_line(_text(fields.get("detail"))),
         at=finite(fields.get("at")),
@@ -118,7 +118,7 @@ def read(path: Path) -> Record:
     )
 
 
-def write(path: Path, record: Record) -> None:
+def write(path: Path, record: ServerRecord) -> None:
     """Replace what a file says.
 
     Raises:

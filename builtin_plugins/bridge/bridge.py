@@ -17,7 +17,7 @@ from builtin_plugins.bridge.folder import BufferFolder
 from builtin_plugins.bridge.fresh import Fresh
 from builtin_plugins.bridge.items import Enqueued, Payload
 from builtin_plugins.bridge.late import Late, passes
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from builtin_plugins.bridge.log import Untrusted
 from builtin_plugins.bridge.sender import Sender, Settling
 from builtin_plugins.bridge.settings import BridgeSettings
@@ -172,7 +172,7 @@ class Bridge:
         return BufferFolder(
             self._context.services.paths.bridge_dir,
             sealer,
-            Limits(self._context.core.buffer_limit, backoff_ms=self._settings.backoff_ms),
+            BufferLimits(self._context.core.buffer_limit, backoff_ms=self._settings.backoff_ms),
             now=self._context.now,
         )
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from builtin_plugins.bridge.backoff import resting_until
 from builtin_plugins.bridge.envelope import EnvelopeFile, Signature, ending, flush, signature
 from builtin_plugins.bridge.items import Enqueued, Head, Item, Payload, Vault, key_digest
-from builtin_plugins.bridge.limits import Limits
-from builtin_plugins.bridge.log import MAX_WASTE, Left, LogFile, entry_line, read_trusted
-from builtin_plugins.bridge.marks import Attempt, Tail
-from builtin_plugins.bridge.merge import State, merge
+from builtin_plugins.bridge.limits import BufferLimits
+from builtin_plugins.bridge.log import MAX_WASTE, LeftBecause, SessionLog, entry_line, read_trusted
+from builtin_plugins.bridge.marks import SendAttempt, Tail
+from builtin_plugins.bridge.merge import BufferState, merge
 from builtin_plugins.bridge.quarantine import count_aside, path_aside, put_aside
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.crypto import Sealer, Unreadable
@@ -49,7 +49,7 @@ class Buffer:
         folder: Path,
         stem: str,
         sealer: Sealer,
-        limits: Limits,
+        limits: BufferLimits,
         *,
         now: Callable[[], float],
     ) -> None:
@@ -60,10 +60,10 @@ class Buffer:
         self._lock = KernelLock(folder / f"{stem}.lock")
         self._vault = Vault(sealer, stem)
         self._envelope = EnvelopeFile(self.path)
-        self._log = LogFile(folder / f"{stem}.log", self._vault)
+        self._log = SessionLog(folder / f"{stem}.log", self._vault)
         self._limits = limits
         self._now = now
-        self._state = State()
+        self._state = BufferState()
         self._size = 0
         self._seen: tuple[Signature | None, Signature | None] | None = None
         self._urls: dict[int, str | None] = {}
@@ -153,7 +153,7 @@ class Buffer:
             state.marks.next_seq = seq + 1
             lines = [entry_line(item)]
             if dropped:
-                left = dict.fromkeys(dropped, Left.DROPPED)
+                left = dict.fromkeys(dropped, LeftBecause.DROPPED)
                 lines.append(self._log.marks_line(state.marks, left))
             self._save(items, lines, added=seq)
             return Enqueued(seq, len(dropped))
@@ -161,7 +161,7 @@ class Buffer:
     def begin(self, seq: int) -> None:
         """Note that the entry is about to be sent."""
         with self._opened() as state:
-            state.marks.attempts[seq] = Attempt(running=True)
+            state.marks.attempts[seq] = SendAttempt(running=True)
             self._note(state.items)
 
     def doubt(self, seq: int, until: int, checks: int = 0) -> None:
@@ -173,7 +173,7 @@ class Buffer:
             checks: How often it could not say whether it has it.
         """
         with self._opened() as state:
-            state.marks.attempts[seq] = Attempt(until=until, checks=checks)
+            state.marks.attempts[seq] = SendAttempt(until=until, checks=checks)
             self._note(state.items)
 
     def clear(self, seq: int) -> None:
@@ -276,7 +276,7 @@ class Buffer:
             return state.items
 
     @contextmanager
-    def _opened(self) -> Iterator[State]:
+    def _opened(self) -> Iterator[BufferState]:
         with self._lock.holding(Deadline.after(LOCK_SECONDS)):
             if self._seen is None or self._seen != self._signatures():
                 self._load()
@@ -312,14 +312,14 @@ class Buffer:
                 size -= len(item.encoded)
         return gone
 
-    def _let_go(self, state: State, seqs: Collection[int]) -> None:
+    def _let_go(self, state: BufferState, seqs: Collection[int]) -> None:
         gone = set(seqs)
         for seq in gone & state.items.keys():
             state.marks.attempts.pop(seq, None)
             state.marks.took(state.items[seq].key)
         state.fail_count = state.fail_at = 0
         items = {seq: item for seq, item in state.items.items() if seq not in gone}
-        self._note(items, dict.fromkeys(gone, Left.SETTLED))
+        self._note(items, dict.fromkeys(gone, LeftBecause.SETTLED))
 
     def _rewritten(self, item: Item, change: Callable[[Payload], Payload]) -> Item:
         try:
@@ -329,12 +329,12 @@ class Buffer:
         other = change(payload)
         return item if other is payload else self._vault.replaced(item, other)
 
-    def _mend(self, state: State) -> None:
+    def _mend(self, state: BufferState) -> None:
         """Let both files say the same; an entry is kept only when it is in both."""
         if not state.settled and (state.items or self.path.exists()):
             self._note(state.items)
 
-    def _note(self, items: dict[int, Item], left: Mapping[int, Left] | None = None) -> None:
+    def _note(self, items: dict[int, Item], left: Mapping[int, LeftBecause] | None = None) -> None:
         """Write down what changed: in the log for certain, in the envelope if it can be."""
         self._state.marks.revision += 1
         self._save(items, [self._log.marks_line(self._state.marks, left)])
@@ -389,7 +389,7 @@ class Buffer:
             self._log.cut(before)
             return
         with suppress(OSError):
-            line = self._log.marks_line(self._state.marks, {added: Left.WITHDRAWN})
+            line = self._log.marks_line(self._state.marks, {added: LeftBecause.WITHDRAWN})
             self._log.append([line])
 
     def _took(self, key: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builtin_plugins.bridge.buffer import Buffer
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
@@ -51,7 +51,7 @@ class BufferFolder:
     """
 
     def __init__(
-        self, path: Path, sealer: Sealer, limits: Limits, *, now: Callable[[], float]
+        self, path: Path, sealer: Sealer, limits: BufferLimits, *, now: Callable[[], float]
     ) -> None:
         self.path = path
         self._sealer = sealer

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from builtin_plugins.bridge.marks import Attempt
+from builtin_plugins.bridge.marks import SendAttempt
 from cognee_hooks.services.crypto import Sealer, Unreadable
 
 _LARGEST_SEQ = 1 << 53
@@ -69,7 +69,7 @@ class Head:
 
     seq: int
     payload: Payload
-    attempt: Attempt | None
+    attempt: SendAttempt | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ MAX_BUFFER_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BufferLimits:
     """How much one session's buffer holds, and how patient it is.
 
     Attributes:

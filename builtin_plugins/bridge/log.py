@@ -30,7 +30,7 @@ _PART = "log"
 _ENTRY = b"+"
 
 
-class Left(StrEnum):
+class LeftBecause(StrEnum):
     """Why an entry waits no longer."""
 
     SETTLED = "settled"
@@ -61,13 +61,13 @@ class Story:
     exists: bool = False
     damaged: bool = False
     waiting: dict[int, Item] = field(default_factory=dict)
-    left: dict[int, Left] = field(default_factory=dict)
+    left: dict[int, LeftBecause] = field(default_factory=dict)
     marks: Marks | None = None
     source: str = ""
     _before: int = 0
     _kept: frozenset[int] = frozenset()
 
-    def gone(self, seq: int, *, although: frozenset[Left] = frozenset()) -> bool:
+    def gone(self, seq: int, *, although: frozenset[LeftBecause] = frozenset()) -> bool:
         """Tell whether an entry is known to wait no longer.
 
         Args:
@@ -85,7 +85,7 @@ class Story:
         self.source = str(document["source"])
 
 
-class LogFile:
+class SessionLog:
     """Reads and writes one session's log. The caller holds the session's lock.
 
     Args:
@@ -151,7 +151,7 @@ class LogFile:
         lines = [self._sealed(head), *(entry_line(item) for item in items.values())]
         write_atomic(self.path, b"".join(lines), durable=False)
 
-    def marks_line(self, marks: Marks, left: Mapping[int, Left] | None = None) -> bytes:
+    def marks_line(self, marks: Marks, left: Mapping[int, LeftBecause] | None = None) -> bytes:
         """Return the line that says what is known now, and which entries left."""
         gone = {str(seq): why.value for seq, why in (left or {}).items()}
         return self._sealed({"left": gone, "marks": marks.to_json()})
@@ -174,7 +174,7 @@ class LogFile:
         if "waiting" in document:
             story.begin(document, story.marks)
         for seq, why in document.get("left", {}).items():
-            story.left[int(seq)] = Left(why)
+            story.left[int(seq)] = LeftBecause(why)
             story.waiting.pop(int(seq), None)
         return True
 

@@ -19,7 +19,7 @@ _MAX_KEYS = 128
 
 
 @dataclass(slots=True, kw_only=True)
-class Attempt:
+class SendAttempt:
     """An entry that was sent, and of which it is not known whether the server has it.
 
     Attributes:
@@ -67,7 +67,7 @@ class Marks:
 
     revision: int = 0
     next_seq: int = 1
-    attempts: dict[int, Attempt] = field(default_factory=dict)
+    attempts: dict[int, SendAttempt] = field(default_factory=dict)
     tails: dict[str, Tail] = field(default_factory=dict)
     complete: bool = True
     names: dict[str, str] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class Marks:
             revision=document["rev"],
             next_seq=document["next"],
             attempts={
-                int(seq): Attempt(running=running, until=until, checks=checks)
+                int(seq): SendAttempt(running=running, until=until, checks=checks)
                 for seq, (running, until, checks) in document["attempts"].items()
             },
             tails={key: Tail(total, last) for key, (total, *last) in document["tails"].items()},

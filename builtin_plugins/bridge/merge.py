@@ -15,16 +15,16 @@ from typing import Any
 
 from builtin_plugins.bridge.envelope import Envelope, parse, salvage
 from builtin_plugins.bridge.items import Item, Payload, Vault, whole
-from builtin_plugins.bridge.log import Left, Story
-from builtin_plugins.bridge.marks import Attempt, Marks
+from builtin_plugins.bridge.log import LeftBecause, Story
+from builtin_plugins.bridge.marks import Marks, SendAttempt
 from cognee_hooks.services.crypto import Unreadable
 
 _OWN_FIELDS = frozenset({"sessionId", "dataset", "_buffered_at", "_replay_ambiguous"})
-_DROPPED = frozenset({Left.DROPPED})
+_DROPPED = frozenset({LeftBecause.DROPPED})
 
 
 @dataclass(slots=True)
-class State:
+class BufferState:
     """What is known of one session's entries.
 
     Attributes:
@@ -48,7 +48,7 @@ class State:
     source: str = ""
 
 
-def merge(content: bytes | None, story: Story, vault: Vault) -> State:
+def merge(content: bytes | None, story: Story, vault: Vault) -> BufferState:
     """Return what waits.
 
     Args:
@@ -62,7 +62,7 @@ def merge(content: bytes | None, story: Story, vault: Vault) -> State:
             marks = replace(marks, complete=False, attempts={})
         _after(marks, story.waiting)
         tidy = story.exists and not story.damaged and not story.waiting
-        return State(marks=marks, settled=tidy)
+        return BufferState(marks=marks, settled=tidy)
     envelope = parse(content)
     known = None if envelope is None else _open_marks(envelope, vault)
     if envelope is not None and known is not None and not envelope.plain and not envelope.alien:
@@ -70,7 +70,7 @@ def merge(content: bytes | None, story: Story, vault: Vault) -> State:
     return _from_log(content, envelope, known, story, vault)
 
 
-def _from_envelope(envelope: Envelope, known: Marks, story: Story) -> State:
+def _from_envelope(envelope: Envelope, known: Marks, story: Story) -> BufferState:
     # An entry that was pushed out stays until the one that pushed it out has come in.
     items = {
         seq: item for seq, item in envelope.items.items() if not story.gone(seq, although=_DROPPED)
@@ -78,7 +78,7 @@ def _from_envelope(envelope: Envelope, known: Marks, story: Story) -> State:
     marks = _latest(known, story.marks)
     _after(marks, {**items, **story.waiting})
     same = story.marks is not None and story.marks.revision == known.revision
-    return State(
+    return BufferState(
         items=_sorted(items),
         marks=marks,
         fail_count=envelope.fail_count,
@@ -89,7 +89,7 @@ def _from_envelope(envelope: Envelope, known: Marks, story: Story) -> State:
 
 def _from_log(
     content: bytes, envelope: Envelope | None, known: Marks | None, story: Story, vault: Vault
-) -> State:
+) -> BufferState:
     source = hashlib.sha256(content).hexdigest()
     found = salvage(content) if envelope is None else envelope
     if source == story.source:  # they were taken over before a kill
@@ -106,7 +106,7 @@ def _from_log(
     if known is None and story.marks is None and (story.exists or items):
         marks.complete = False
     _after(marks, items)
-    state = State(
+    state = BufferState(
         items=_sorted(items),
         marks=marks,
         fail_count=found.fail_count,
@@ -120,7 +120,7 @@ def _from_log(
     return state
 
 
-def _adopt(state: State, element: Mapping[str, Any], vault: Vault) -> None:
+def _adopt(state: BufferState, element: Mapping[str, Any], vault: Vault) -> None:
     """Take over an entry that pi-cognee left behind."""
     seq = state.marks.next_seq
     state.marks.next_seq += 1
@@ -134,7 +134,7 @@ def _adopt(state: State, element: Mapping[str, Any], vault: Vault) -> None:
     )
     state.items[seq] = vault.wrap(seq, payload)
     if element.get("_replay_ambiguous") is True:
-        state.marks.attempts[seq] = Attempt()
+        state.marks.attempts[seq] = SendAttempt()
 
 
 def _open_marks(envelope: Envelope, vault: Vault) -> Marks | None:

@@ -18,8 +18,8 @@ from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.envelope import salvage
 from builtin_plugins.bridge.fingerprint import digest
 from builtin_plugins.bridge.items import Item, Payload, Vault, read_item
-from builtin_plugins.bridge.limits import Limits
-from builtin_plugins.bridge.log import LogFile, read_trusted
+from builtin_plugins.bridge.limits import BufferLimits
+from builtin_plugins.bridge.log import SessionLog, read_trusted
 from builtin_plugins.bridge.merge import merge
 from builtin_plugins.bridge.quarantine import PART, entries_aside, path_aside
 from cognee_hooks.deadline import Deadline
@@ -93,7 +93,7 @@ class _Scrubber:
     def _waiting(self, stem: str, *, dry_run: bool) -> tuple[int, int]:
         vault = Vault(self.sealer, stem)
         with KernelLock(self.folder / f"{stem}.lock").holding(Deadline.after(LOCK_SECONDS)):
-            log = LogFile(self.folder / f"{stem}.log", vault)
+            log = SessionLog(self.folder / f"{stem}.log", vault)
             state = merge(read_trusted(self.folder / f"{stem}.json"), log.read(), vault)
             items = {item.encoded: item for item in (*state.items.values(), *_noted(log.path))}
         payloads = [self._opened(vault, item) for item in items.values()]
@@ -105,7 +105,7 @@ class _Scrubber:
         return count, payloads.count(None)
 
     def _buffer(self, stem: str) -> Buffer:
-        return Buffer(self.folder, stem, self.sealer, Limits(1 << 30), now=self.now)
+        return Buffer(self.folder, stem, self.sealer, BufferLimits(1 << 30), now=self.now)
 
     def _opened(self, vault: Vault, item: Item) -> Payload | None:
         try:

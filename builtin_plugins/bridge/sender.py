@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.bridge.binding import next_session
 from builtin_plugins.bridge.fingerprint import KINDS, digest
-from builtin_plugins.bridge.marks import Attempt, name_key, tail_key
+from builtin_plugins.bridge.marks import SendAttempt, name_key, tail_key
 from builtin_plugins.bridge.verify import listed, was_stored
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure
@@ -144,7 +144,7 @@ class Sender:
             return await self._learnt(job, deadline)
         return None
 
-    async def _doubted(self, job: _Job, attempt: Attempt, deadline: Deadline) -> Step | None:
+    async def _doubted(self, job: _Job, attempt: SendAttempt, deadline: Deadline) -> Step | None:
         attempt = self._dated(job, attempt)
         if job.kind not in KINDS:
             return None
@@ -160,7 +160,7 @@ class Sender:
         until = attempt.until / 1000
         return self._not_before(until) if self._context.now() < until else None
 
-    def _dated(self, job: _Job, attempt: Attempt) -> Attempt:
+    def _dated(self, job: _Job, attempt: SendAttempt) -> SendAttempt:
         """Make sure that it is known, and soon, until when the server may still be storing it."""
         if attempt.running:
             # Whoever sent it holds the drain lock no longer: it was killed in between.
@@ -170,13 +170,13 @@ class Sender:
         else:
             return attempt
         job.buffer.doubt(job.head.seq, until, attempt.checks)
-        return Attempt(until=until, checks=attempt.checks)
+        return SendAttempt(until=until, checks=attempt.checks)
 
     def _not_before(self, until: float) -> Step:
         self.wait_until = until
         return Step.BLOCKED
 
-    def _unchecked(self, job: _Job, attempt: Attempt, failure: ServerFailure) -> Step | None:
+    def _unchecked(self, job: _Job, attempt: SendAttempt, failure: ServerFailure) -> Step | None:
         if _unusable(failure, reading=True):
             self._context.services.health.note(failure)
             return Step.STOPPED

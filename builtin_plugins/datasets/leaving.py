@@ -24,7 +24,7 @@ _DONE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Leaving:
     """How a session is left.
 
     Attributes:
@@ -38,7 +38,7 @@ class Left:
     waiting: int = 0
 
 
-async def sync_left(context: PluginContext) -> Left:
+async def sync_left(context: PluginContext) -> Leaving:
     """Send what waits, and have the session's entries promoted into its dataset.
 
     What could not be sent stays queued for the dataset that it was captured for, whatever happens
@@ -47,9 +47,9 @@ async def sync_left(context: PluginContext) -> Left:
     waiting = await context.flush(Deadline.after(DRAIN_SECONDS, context.clock))
     session, totals = context.session, context.totals()
     if not any(totals.get(act) for act in AT_THE_SERVER):
-        return Left(empty=True, waiting=waiting)
+        return Leaving(empty=True, waiting=waiting)
     if not context.is_active("sync"):
-        return Left("the plugin sync is switched off", waiting=waiting)
+        return Leaving("the plugin sync is switched off", waiting=waiting)
     try:
         done = await context.services.client.improve(
             [session.session_id],
@@ -58,8 +58,8 @@ async def sync_left(context: PluginContext) -> Left:
         )
     except ServerFailure as failure:
         context.services.health.note(failure)
-        return Left(str(failure), waiting=waiting)
-    return Left(_problem(done), waiting=waiting)
+        return Leaving(str(failure), waiting=waiting)
+    return Leaving(_problem(done), waiting=waiting)
 
 
 def _problem(done: ImproveResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builtin_plugins.datasets import listing
-from builtin_plugins.datasets.leaving import Left, sync_left
+from builtin_plugins.datasets.leaving import Leaving, sync_left
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.context import Session
 from cognee_hooks.errors import ServerFailure, UsageError
@@ -121,7 +121,7 @@ class Switching:
         return await Catalogue.load(self._context.services.client, limit)
 
 
-def _left_behind(left: Session, how: Left) -> str:
+def _left_behind(left: Session, how: Leaving) -> str:
     dataset = brief(left.dataset)
     told = f"Previous session {left.session_id} synced into '{dataset}'."
     if how.empty:

@@ -27,7 +27,7 @@ NOTHING_RECALLED = "No relevant memories found."
 NOTHING_FOUND = "No results found."
 
 
-class Memory:
+class MemoryOperations:
     """Does what tools and commands ask for. All of them raise what the plugin answers with.
 
     Args:

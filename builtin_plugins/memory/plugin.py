@@ -12,7 +12,7 @@ from cognee_hooks.errors import RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.results import Command, Tool
 
 if TYPE_CHECKING:
-    from builtin_plugins.memory.memory import Memory
+    from builtin_plugins.memory.memory import MemoryOperations
 
 
 class MemoryPlugin:
@@ -21,7 +21,7 @@ class MemoryPlugin:
     def __init__(self, context: PluginContext) -> None:
         self._context = context
         self._settings = context.settings(MemorySettings)
-        self._made: Memory | None = None
+        self._made: MemoryOperations | None = None
 
     @hookimpl
     def cognee_register_tools(self) -> list[Tool]:
@@ -87,7 +87,7 @@ class MemoryPlugin:
             name=name, description=when, parameters=parameters, run=run, read_only=read_only
         )
 
-    async def _answered(self, what: str, work: Callable[[Memory], Awaitable[str]]) -> str:
+    async def _answered(self, what: str, work: Callable[[MemoryOperations], Awaitable[str]]) -> str:
         """Return the answer; what goes wrong is one, too."""
         from builtin_plugins.memory import texts
 
@@ -102,10 +102,10 @@ class MemoryPlugin:
             return texts.failed(f"{what} failed", failure)
 
     @property
-    def _memory(self) -> Memory:
+    def _memory(self) -> MemoryOperations:
         # What it needs is of no use to commands that only list plugins.
         if self._made is None:
-            from builtin_plugins.memory.memory import Memory
+            from builtin_plugins.memory.memory import MemoryOperations
 
-            self._made = Memory(self._context, self._settings)
+            self._made = MemoryOperations(self._context, self._settings)
         return self._made

@@ -13,7 +13,7 @@ from builtin_plugins.memory import texts
 from builtin_plugins.memory.files import MAX_BYTES, TextFile, read_file
 from builtin_plugins.memory.follow import ENDED, Fate, Listed, follow
 from builtin_plugins.memory.origins import Origins
-from builtin_plugins.memory.targets import LIST_SECONDS, Target, catalogue_of
+from builtin_plugins.memory.targets import LIST_SECONDS, DatasetTarget, catalogue_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.denied import DeniedPaths
 from cognee_hooks.errors import FailureKind, ServerFailure, UsageError
@@ -44,7 +44,7 @@ class _Upload:
 
     content: Redacted[str]
     name: Redacted[str]
-    target: Target
+    target: DatasetTarget
     node_set: str
 
     @property
@@ -72,7 +72,7 @@ class Remembering:
             services.paths.state_dir / "remembered-files.json", services.mode.url
         )
 
-    async def text(self, content: str, target: Target, node_set: str) -> str:
+    async def text(self, content: str, target: DatasetTarget, node_set: str) -> str:
         """Remember a text and say so.
 
         Raises:
@@ -94,7 +94,7 @@ class Remembering:
         done, into = texts.stored(reached)
         return f"{done} {into} {upload.where}.{texts.fate(reached)}"
 
-    async def file(self, given: str, target: Target, node_set: str) -> str:
+    async def file(self, given: str, target: DatasetTarget, node_set: str) -> str:
         """Remember a file, or what changed in it since, and say so.
 
         Raises:
@@ -254,7 +254,7 @@ class Remembering:
                     return data_id
         return new[0]
 
-    async def _status(self, target: Target) -> str | None:
+    async def _status(self, target: DatasetTarget) -> str | None:
         """Return how the newest run stands, "" where there was none; None if that is not known.
 
         Of a dataset that is not there an earlier one may have left something.

@@ -21,7 +21,7 @@ ASK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class DatasetTarget:
     """A dataset.
 
     Attributes:
@@ -45,20 +45,20 @@ async def catalogue_of(context: PluginContext) -> Catalogue:
     return await Catalogue.load(context.services.client, limit)
 
 
-def target_of(catalogue: Catalogue, row: Dataset) -> Target:
+def target_of(catalogue: Catalogue, row: Dataset) -> DatasetTarget:
     """Return a dataset as a target."""
     address = catalogue.address_of(row)
     ref = DatasetRef(id=address) if canonical_uuid(address) else DatasetRef(name=address)
-    return Target(ref, brief(row.name) or row.id, canonical_uuid(row.id))
+    return DatasetTarget(ref, brief(row.name) or row.id, canonical_uuid(row.id))
 
 
-def own_target(context: PluginContext) -> Target:
+def own_target(context: PluginContext) -> DatasetTarget:
     """Return the session's dataset as it stands, without asking the server."""
     dataset = context.session.dataset
-    return Target(DatasetRef(name=dataset), dataset, canonical_uuid(dataset))
+    return DatasetTarget(DatasetRef(name=dataset), dataset, canonical_uuid(dataset))
 
 
-async def writable(context: PluginContext, given: str, *, create: bool) -> Target:
+async def writable(context: PluginContext, given: str, *, create: bool) -> DatasetTarget:
     """Return the dataset to write to; a name that is not there is made only if that is wanted.
 
     Args:
@@ -82,7 +82,7 @@ async def writable(context: PluginContext, given: str, *, create: bool) -> Targe
     if canonical_uuid(given) or not (create or await _wanted(context, name)):
         raise UsageError(catalogue.unknown(given) + texts.HOW_TO_CREATE)
     await context.redact_name(name, "the dataset's name")
-    return Target(DatasetRef(name=name), name)
+    return DatasetTarget(DatasetRef(name=name), name)
 
 
 async def _wanted(context: PluginContext, name: str) -> bool:

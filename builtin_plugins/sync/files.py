@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.sync.record import Record
+from builtin_plugins.sync.record import SyncRecord
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.session_state import KEPT_SECONDS
 from cognee_hooks.services.statefile import LockFile, read_object, write_json
@@ -26,7 +26,7 @@ _MOST_READ = 50
 _STEM = 40
 
 
-class Records:
+class SyncRecords:
     """Reads and writes records. A disk that fails costs the record, never the sync.
 
     Args:
@@ -38,7 +38,7 @@ class Records:
         self._folder = folder
         self._log = log
 
-    def read(self, session_id: str, dataset: str) -> Record:
+    def read(self, session_id: str, dataset: str) -> SyncRecord:
         """Return the record of a session; an empty one where there is none that can be read.
 
         A file of another session or dataset counts as none: its counts are not ours.
@@ -46,9 +46,9 @@ class Records:
         record = self._read(self._path(session_id))
         if record.session_id == session_id and record.dataset == dataset:
             return record
-        return Record(session_id=session_id, dataset=dataset)
+        return SyncRecord(session_id=session_id, dataset=dataset)
 
-    def write(self, record: Record) -> None:
+    def write(self, record: SyncRecord) -> None:
         """Keep a record."""
         try:
             # Not durable: what a power cut takes is a pause, at worst a sync that finds nothing.
@@ -56,7 +56,7 @@ class Records:
         except (OSError, ValueError) as error:
             self._log.warning("record of a sync not saved: %s", type(error).__name__)
 
-    def keep_alive(self, record: Record) -> None:
+    def keep_alive(self, record: SyncRecord) -> None:
         """Note that a session goes on; its record is written if it has none yet.
 
         From then on the session is known to those that come after it, however it ends.
@@ -67,7 +67,7 @@ class Records:
         except OSError:
             self.write(record)
 
-    def left_behind(self, session_id: str, now: float) -> list[Record]:
+    def left_behind(self, session_id: str, now: float) -> list[SyncRecord]:
         """Return the records of other sessions that have been still for a while, newest first.
 
         Args:
@@ -88,7 +88,7 @@ class Records:
         path = self._path(session_id).with_suffix(".lock")
         return LockFile(path, stale_after=stale_after)
 
-    def latest(self) -> Record | None:
+    def latest(self) -> SyncRecord | None:
         """Return the record of the session that was synced last; None where none was."""
         records = [record for _, record in self._newest(self._files()) if record.last_tried]
         return max(records, key=lambda each: each.last_tried, default=None)
@@ -115,10 +115,10 @@ class Records:
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{session_file_stem(session_id)}.json"
 
-    def _read(self, path: Path) -> Record:
-        return Record.of_json(read_object(path, max_bytes=MAX_BYTES))
+    def _read(self, path: Path) -> SyncRecord:
+        return SyncRecord.of_json(read_object(path, max_bytes=MAX_BYTES))
 
-    def _newest(self, files: Iterable[tuple[Path, float]]) -> list[tuple[Path, Record]]:
+    def _newest(self, files: Iterable[tuple[Path, float]]) -> list[tuple[Path, SyncRecord]]:
         """Read the records that changed last; those that lie under a false name are left out."""
         found = [each for each in files if each[0].suffix == ".json"]
         found.sort(key=lambda each: -each[1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from builtin_plugins.sync.files import Records
+from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.follow import follow, watermark
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Act
@@ -16,7 +16,7 @@ from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.improve import ImproveResult, ImproveState, RunOutcome
 
 if TYPE_CHECKING:
-    from builtin_plugins.sync.record import Record
+    from builtin_plugins.sync.record import SyncRecord
     from cognee_hooks import Deadline, PluginContext
 
 _LOCK_MARGIN = 30.0
@@ -49,7 +49,7 @@ class Trigger(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SyncTarget:
     """A session and the one dataset that its entries belong to."""
 
     session_id: str
@@ -57,7 +57,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SyncOutcome:
     """How a sync went; without result and failure another one of the session was under way.
 
     Attributes:
@@ -96,23 +96,23 @@ class Improver:
         submit_seconds: How long the server may take to accept one.
     """
 
-    def __init__(self, context: PluginContext, records: Records, submit_seconds: float) -> None:
+    def __init__(self, context: PluginContext, records: SyncRecords, submit_seconds: float) -> None:
         self._context = context
         self._records = records
         self._submit_seconds = submit_seconds
 
-    def stored(self, target: Target) -> int:
+    def stored(self, target: SyncTarget) -> int:
         """Return how many entries of a session the server has stored."""
         totals = self._context.totals(target.session_id)
         return totals.get(Act.DELIVERED, 0) + totals.get(Act.REPLAYED, 0)
 
-    def record(self, target: Target) -> Record:
+    def record(self, target: SyncTarget) -> SyncRecord:
         """Return what is known of the syncs of a session."""
         return self._records.read(target.session_id, target.dataset)
 
     async def run(
-        self, target: Target, trigger: Trigger, deadline: Deadline, *, to_follow: bool = True
-    ) -> Outcome:
+        self, target: SyncTarget, trigger: Trigger, deadline: Deadline, *, to_follow: bool = True
+    ) -> SyncOutcome:
         """Ask the server to turn the session into memory of its dataset.
 
         Args:
@@ -124,7 +124,7 @@ class Improver:
         limit = deadline.within(self._submit_seconds)
         with self._alone(target) as alone:
             if not alone:
-                return Outcome()
+                return SyncOutcome()
             # What is stored from here on may come too late for this run.
             stored = self.stored(target)
             outcome = await self._ask(target, limit, to_follow=to_follow)
@@ -132,7 +132,9 @@ class Improver:
             self._write_down(target, trigger, outcome, stored, confirmed=confirmed)
         return outcome
 
-    async def settle(self, target: Target, outcome: Outcome, deadline: Deadline) -> bool | None:
+    async def settle(
+        self, target: SyncTarget, outcome: SyncOutcome, deadline: Deadline
+    ) -> bool | None:
         """Wait for a run that `run` left open, and write down how it ended.
 
         Returns:
@@ -163,7 +165,7 @@ class Improver:
 
     # -- inside ------------------------------------------------------------------------------------
 
-    async def _ask(self, target: Target, limit: Deadline, *, to_follow: bool) -> Outcome:
+    async def _ask(self, target: SyncTarget, limit: Deadline, *, to_follow: bool) -> SyncOutcome:
         client = self._context.services.client
         health = self._context.services.health
         since = await watermark(client, limit.within(limit.remaining() / 2)) if to_follow else None
@@ -175,12 +177,12 @@ class Improver:
             # A promotion that failed says nothing about the connection.
             if failure.status != 409:  # noqa: PLR2004
                 health.note(failure)
-            return Outcome(failure=failure)
+            return SyncOutcome(failure=failure)
         health.note(None)
-        return Outcome(result=result, since=since)
+        return SyncOutcome(result=result, since=since)
 
     @staticmethod
-    def _confirmed(outcome: Outcome, *, to_follow: bool) -> bool:
+    def _confirmed(outcome: SyncOutcome, *, to_follow: bool) -> bool:
         """Whether it is known that all went well, or as much is known as ever will be."""
         result = outcome.result
         if result is None or result.state in _CONFIRMED:
@@ -189,7 +191,13 @@ class Improver:
         return result.state is ImproveState.SUBMITTED and to_follow and outcome.since is None
 
     def _write_down(
-        self, target: Target, trigger: Trigger, outcome: Outcome, stored: int, *, confirmed: bool
+        self,
+        target: SyncTarget,
+        trigger: Trigger,
+        outcome: SyncOutcome,
+        stored: int,
+        *,
+        confirmed: bool,
     ) -> None:
         record, now = self.record(target), self._context.now()
         result, failure = outcome.result, outcome.failure
@@ -208,7 +216,7 @@ class Improver:
             self._records.write(record.accepted(now, stored, trigger, confirmed=confirmed))
 
     def _note_in_ledger(
-        self, target: Target, trigger: Trigger, result: ImproveResult, count: int
+        self, target: SyncTarget, trigger: Trigger, result: ImproveResult, count: int
     ) -> None:
         if result.state is not ImproveState.NOTHING_NEW:
             what = f"{trigger} {result.state}"
@@ -217,7 +225,7 @@ class Improver:
             )
 
     @contextmanager
-    def _alone(self, target: Target) -> Iterator[bool]:
+    def _alone(self, target: SyncTarget) -> Iterator[bool]:
         """Hold the session's lock; a disk on which it cannot be made holds nobody up."""
         lock = self._records.lock(target.session_id, self._submit_seconds + _LOCK_MARGIN)
         try:

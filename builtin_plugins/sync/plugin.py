@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.sync import texts
-from builtin_plugins.sync.files import Records
+from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.follow import FOLLOW_SECONDS
-from builtin_plugins.sync.improver import Improver, Outcome, Target, Trigger
+from builtin_plugins.sync.improver import Improver, SyncOutcome, SyncTarget, Trigger
 from builtin_plugins.sync.settings import SyncSettings
 from builtin_plugins.sync.throttle import Hold, Reason, hold
 from builtin_plugins.sync.timer import Timer
@@ -73,13 +73,13 @@ class SyncPlugin:
         self._settings = context.settings(SyncSettings)
         self._cooldown = self._settings.cooldown_ms / 1000
         folder = context.services.paths.state_dir / "improve-state"
-        self._records = Records(folder, context.log)
+        self._records = SyncRecords(folder, context.log)
         submit_seconds = self._settings.submit_timeout_ms / 1000
         self._improver = Improver(context, self._records, submit_seconds)
         self._submit_seconds = submit_seconds
         self._timer = Timer(context.spawn)
         session = context.session
-        self._target = Target(session.session_id, session.dataset)
+        self._target = SyncTarget(session.session_id, session.dataset)
         self._at_rest = False
         self._over = False
         self._retries = 0
@@ -138,7 +138,7 @@ class SyncPlugin:
         # A session stays bound to its dataset, so without a new session nothing is left.
         if event.session_id in {"", left.session_id}:
             return
-        self._target = Target(event.session_id, event.current)
+        self._target = SyncTarget(event.session_id, event.current)
         self._timer.disarm()
         if self._automatic and left.dataset == event.previous:
             self._context.spawn(self._sync_switched(left))
@@ -205,7 +205,7 @@ class SyncPlugin:
             return CheckResult(
                 name="sync", status=CheckStatus.OK, detail=f"{self._when}; no sync yet"
             )
-        stored = self._improver.stored(Target(record.session_id, record.dataset))
+        stored = self._improver.stored(SyncTarget(record.session_id, record.dataset))
         held = hold(record, stored, now, self._cooldown)
         return CheckResult(
             name="sync",
@@ -241,7 +241,7 @@ class SyncPlugin:
         if self._automatic and self._settings.idle and self._target.session_id:
             self._timer.arm(self._settings.idle_threshold_ms / 1000, self._sync_at_rest)
 
-    def _hold(self, target: Target) -> Hold | None:
+    def _hold(self, target: SyncTarget) -> Hold | None:
         record, stored = self._improver.record(target), self._improver.stored(target)
         return hold(record, stored, self._context.now(), self._cooldown)
 
@@ -271,7 +271,7 @@ class SyncPlugin:
     async def _look_after_others(self) -> None:
         """Sync sessions whose end could not, each into its own dataset, one after the other."""
         due = (
-            Target(record.session_id, record.dataset)
+            SyncTarget(record.session_id, record.dataset)
             for record in self._records.left_behind(self._target.session_id, self._context.now())
         )
         swept = 0
@@ -283,7 +283,7 @@ class SyncPlugin:
                 if not await self._sync(target, Trigger.SWEEP):
                     return
 
-    async def _sync(self, target: Target, trigger: Trigger) -> bool:
+    async def _sync(self, target: SyncTarget, trigger: Trigger) -> bool:
         """Sync a session that goes on, if the server is well; tells whether another one can be."""
         if not await self._healthy(self._after(HEALTH_SECONDS)):
             return False
@@ -294,7 +294,7 @@ class SyncPlugin:
         return outcome.failure is None and not outcome.try_again
 
     async def _sync_left(
-        self, target: Target, trigger: Trigger, deadline: Deadline | None = None
+        self, target: SyncTarget, trigger: Trigger, deadline: Deadline | None = None
     ) -> bool:
         """Sync a session that does not go on; how its run ends is nobody's concern any more.
 
@@ -313,7 +313,7 @@ class SyncPlugin:
             return False
         return (await self._improver.run(target, trigger, limit, to_follow=False)).try_again
 
-    async def _sync_switched(self, left: Target) -> None:
+    async def _sync_switched(self, left: SyncTarget) -> None:
         await self._sync_left(left, Trigger.SWITCH)
 
     async def _sync_late(self) -> None:
@@ -363,10 +363,10 @@ class SyncPlugin:
         told = texts.told(target, outcome, waiting=waiting, ended_well=ended_well)
         return told if outcome.failure is None else Failure(told)
 
-    async def _settle_later(self, target: Target, outcome: Outcome) -> None:
+    async def _settle_later(self, target: SyncTarget, outcome: SyncOutcome) -> None:
         await self._improver.settle(target, outcome, self._after(FOLLOW_SECONDS))
 
-    def _see_to(self, target: Target, outcome: Outcome) -> None:
+    def _see_to(self, target: SyncTarget, outcome: SyncOutcome) -> None:
         """Try again later where the server was busy, and say what only a person can mend."""
         result = outcome.result
         if result is not None and result.state is ImproveState.BUDGET:

@@ -14,7 +14,7 @@ _LARGEST = 10**12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class SyncRecord:
     """The syncs of one session. Times are epoch seconds, 0.0 for never.
 
     A sync that the server has taken on is not yet a sync that worked: until its run is known to
@@ -68,9 +68,9 @@ class Record:
         """Return how many entries came since the server last took a sync on."""
         return self.new_entries(stored) if self.failures else _beyond(stored, self.count)
 
-    def accepted(self, now: float, stored: int, trigger: str, *, confirmed: bool) -> Record:
+    def accepted(self, now: float, stored: int, trigger: str, *, confirmed: bool) -> SyncRecord:
         """Return the record after the server took a sync on; failures are forgotten."""
-        return Record(
+        return SyncRecord(
             session_id=self.session_id,
             dataset=self.dataset,
             improved_at=now,
@@ -80,11 +80,13 @@ class Record:
             confirmed_count=stored if confirmed else stored - self.new_entries(stored),
         )
 
-    def ended_well(self) -> Record:
+    def ended_well(self) -> SyncRecord:
         """Return the record after the run of the last sync ended well."""
         return replace(self, confirmed=True, confirmed_count=self.count)
 
-    def failed(self, now: float, reason: str, trigger: str, *, needs_user: bool = False) -> Record:
+    def failed(
+        self, now: float, reason: str, trigger: str, *, needs_user: bool = False
+    ) -> SyncRecord:
         """Return the record after a sync failed; what is known of the last good one is kept."""
         return replace(
             self,
@@ -121,7 +123,7 @@ class Record:
         return content
 
     @classmethod
-    def of_json(cls, content: Mapping[str, Any]) -> Record:
+    def of_json(cls, content: Mapping[str, Any]) -> SyncRecord:
         """Read a file's content; what is missing or of another type counts as absent."""
         improved_at = _seconds(content, "last_improved_at")
         failed_at = _seconds(content, "last_failed_at")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from builtin_plugins.sync.improver import Outcome, Target, reason_of
+from builtin_plugins.sync.improver import SyncOutcome, SyncTarget, reason_of
 from builtin_plugins.sync.throttle import Hold, Reason
 from cognee_hooks.printable import brief
 from cognee_hooks.results import Failure
 from cognee_hooks.services.improve import ImproveState
 
 if TYPE_CHECKING:
-    from builtin_plugins.sync.record import Record
+    from builtin_plugins.sync.record import SyncRecord
 
 NO_SESSION = "There is no session yet, so there is nothing to turn into lasting memory."
 KEPT = "Nothing is lost: the entries stay in the session, and the next sync takes them up."
@@ -66,7 +66,7 @@ _HOLDS = {
 }
 
 
-def told(target: Target, outcome: Outcome, *, waiting: int, ended_well: bool | None) -> str:
+def told(target: SyncTarget, outcome: SyncOutcome, *, waiting: int, ended_well: bool | None) -> str:
     """Return what to tell somebody who asked for a sync.
 
     Args:
@@ -86,7 +86,7 @@ def told(target: Target, outcome: Outcome, *, waiting: int, ended_well: bool | N
     )
 
 
-def _told(target: Target, outcome: Outcome, ended_well: bool | None) -> str:
+def _told(target: SyncTarget, outcome: SyncOutcome, ended_well: bool | None) -> str:
     result, failure = outcome.result, outcome.failure
     if failure is not None:
         why = failure.detail or reason_of(failure)
@@ -106,7 +106,7 @@ def _told(target: Target, outcome: Outcome, ended_well: bool | None) -> str:
     return told if done else Failure(told)
 
 
-def last_sync(record: Record, held: Hold | None, now: float) -> str:
+def last_sync(record: SyncRecord, held: Hold | None, now: float) -> str:
     """Return one line about a session's syncs, for ``cognee-hooks doctor``."""
     parts: list[str] = []
     if record.improved_at:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from builtin_plugins.sync.record import Record
+from builtin_plugins.sync.record import SyncRecord
 
 NEEDS_USER_SECONDS = 24 * 3600.0
 """How long automatic syncs pause when only a person can mend what is wrong."""
@@ -37,7 +37,7 @@ class Hold:
     seconds: float = 0.0
 
 
-def hold(record: Record, stored: int, now: float, cooldown: float) -> Hold | None:
+def hold(record: SyncRecord, stored: int, now: float, cooldown: float) -> Hold | None:
     """Decide on an automatic sync.
 
     A time that lies in the future comes from a clock that was set back, and holds nobody.

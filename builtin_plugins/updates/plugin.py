@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from builtin_plugins.updates.record import Found, RecordFile
+from builtin_plugins.updates.record import FoundRelease, RecordFile
 from builtin_plugins.updates.release import MEDIA_TYPE, PACKAGE, is_newer, newest
 from builtin_plugins.updates.settings import UpdatesSettings
 from cognee_hooks import PluginContext, __version__, hookimpl
@@ -87,16 +87,18 @@ class UpdatesPlugin:
         except OSError as error:  # which TimeoutError is, too
             self._context.log.info("no look for updates: %s", type(error).__name__)
 
-    async def _ask(self, now: float) -> Found:
+    async def _ask(self, now: float) -> FoundRelease:
         try:
             answer = await self._page()
         except ServerFailure as failure:
-            return Found(at=now, problem=f"the index could not be asked ({failure.kind.value})")
+            return FoundRelease(
+                at=now, problem=f"the index could not be asked ({failure.kind.value})"
+            )
         if not answer.ok:
-            return Found(at=now, problem=f"the index answered with HTTP {answer.status}")
+            return FoundRelease(at=now, problem=f"the index answered with HTTP {answer.status}")
         if not isinstance(answer.document, dict):
-            return Found(at=now, problem="the index does not answer in JSON (PEP 691)")
-        return Found(at=now, release=newest(answer.document))
+            return FoundRelease(at=now, problem="the index does not answer in JSON (PEP 691)")
+        return FoundRelease(at=now, release=newest(answer.document))
 
     async def _page(self) -> ServerAnswer:
         from cognee_hooks.services.client import CogneeClient

@@ -19,7 +19,7 @@ _SKEW_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundRelease:
     """What was found.
 
     Attributes:
@@ -43,10 +43,10 @@ class RecordFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def read(self) -> Found:
+    def read(self) -> FoundRelease:
         """Return what was found last."""
         document = read_object(self._path, max_bytes=10_000)
-        return Found(
+        return FoundRelease(
             at=finite(document.get("checked_at")),
             release=_text(document.get("latest")),
             problem=_text(document.get("problem")),
@@ -74,7 +74,7 @@ class RecordFile:
         update_json(self._path, change, durable=False)
         return ours
 
-    def write(self, found: Found) -> None:
+    def write(self, found: FoundRelease) -> None:
         """Note what was found; after a failure what was found before stays.
 
         Raises:

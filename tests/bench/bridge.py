@@ -9,7 +9,7 @@ from pathlib import Path
 
 from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.items import Payload
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from cognee_hooks.services.crypto import KEY_BYTES, Sealer
 from cognee_hooks.services.statefile import write_atomic
 
@@ -21,7 +21,9 @@ ANSWER = "It uses port 7431, as the deployment notes of the billing service say.
 def enqueue(home: str) -> None:
     """Show an enqueue into a full buffer beside writing the same file once, as a whole."""
     folder = Path(home) / "bridge"
-    buffer = Buffer(folder, "b" * 40, Sealer(bytes(KEY_BYTES)), Limits(WAITING), now=time.time)
+    buffer = Buffer(
+        folder, "b" * 40, Sealer(bytes(KEY_BYTES)), BufferLimits(WAITING), now=time.time
+    )
     for number in range(WAITING):
         buffer.enqueue(_payload(number))
     times = _sorted(lambda number: buffer.enqueue(_payload(WAITING + number)), ROUNDS)

@@ -79,7 +79,7 @@ class Machine:
         self._program = installation.folder / "bin" / "cognee-hooks"
 
     @property
-    def record(self) -> state.Record:
+    def record(self) -> state.ServerRecord:
         return state.read(self.places.state)
 
     def set(self, settings: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.items import Payload
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from cognee_hooks.services.crypto import Sealer
 
 STEM = "ab" * 20
@@ -71,7 +71,7 @@ def killing(at: int, how: str) -> Iterator[Killer]:
 def opened(tmp_path: Path) -> Callable[[], Buffer]:
     """Opens the buffer as a process does that has just started."""
     sealer = Sealer.of(tmp_path / "key")
-    limits = Limits(1000)
+    limits = BufferLimits(1000)
     return lambda: Buffer(tmp_path / "bridge", STEM, sealer, limits, now=lambda: 1_800_000_000.0)
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.code_lane.records import Records
+from builtin_plugins.code_lane.records import IndexRecords
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import SessionStart, Stop, UserPromptSubmit
@@ -103,11 +103,11 @@ class CodeSession:
         return Deadline.after(10)
 
     @property
-    def records(self) -> Records:
+    def records(self) -> IndexRecords:
         import logging
 
         url = self.host.services.mode.url
-        return Records(self.host.paths.code_dir, url, logging.getLogger("test"))
+        return IndexRecords(self.host.paths.code_dir, url, logging.getLogger("test"))
 
     @property
     def record(self) -> Any:

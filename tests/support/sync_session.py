@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.sync.files import Records
-from builtin_plugins.sync.improver import Improver, Target
+from builtin_plugins.sync.files import SyncRecords
+from builtin_plugins.sync.improver import Improver, SyncTarget
 from builtin_plugins.sync.plugin import SyncPlugin
 from cognee_hooks.context import PluginContext, Session
 from cognee_hooks.results import Act
@@ -21,7 +21,7 @@ from tests.support.scripted import ScriptedClient, scripted_host
 IMPROVE = "/api/v1/improve"
 NEWEST = "/api/v1/activity/pipeline-runs?limit=1"
 RUNS = "/api/v1/activity/pipeline-runs?limit=100"
-HERE = Target("claude_s1", "agent_sessions")
+HERE = SyncTarget("claude_s1", "agent_sessions")
 
 
 class HandTimer:
@@ -90,7 +90,7 @@ class Rig:
         self.host = scripted_host(home, self.client, session_id, **environ)
         self.port.session = self.host.session
         self.folder = self.host.paths.state_dir / "improve-state"
-        self.records = Records(self.folder, logging.getLogger("test"))
+        self.records = SyncRecords(self.folder, logging.getLogger("test"))
         self.ledger = Ledger(home / "ledger", "claude-code", home / "no-key")
         self.context = PluginContext(
             plugin="sync",

@@ -27,10 +27,10 @@ class Machine:
         self._hosts: list[Host] = []
 
     @property
-    def record(self) -> state.Record:
+    def record(self) -> state.ServerRecord:
         return state.read(self.places.state)
 
-    def put(self, record: state.Record) -> None:
+    def put(self, record: state.ServerRecord) -> None:
         state.write(self.places.state, record)
 
     @property

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from builtin_plugins.bootstrap import boot
-from builtin_plugins.bootstrap.boot import Boot, Outcome
+from builtin_plugins.bootstrap.boot import Boot, BootOutcome
 from builtin_plugins.bootstrap.errors import BootFailed
 from builtin_plugins.bootstrap.log import BootLog
 from builtin_plugins.bootstrap.pidfile import PidFile
-from builtin_plugins.bootstrap.plan import Plan
+from builtin_plugins.bootstrap.plan import WorkerPlan
 from builtin_plugins.bootstrap.presence import READY, Presence, PresenceProbe, Verdict
 from builtin_plugins.bootstrap.secrets_out import Cleaner
 from builtin_plugins.bootstrap.settings import ServerKind
@@ -48,7 +48,7 @@ class Rig:
             "pause": 0,
             "log_max_bytes": 0,
         }
-        self.plan = Plan(**(fields | changes))
+        self.plan = WorkerPlan(**(fields | changes))
         self.plan.places.venv.mkdir(parents=True)
         self.verdicts: list[Verdict] = []
         self.health: list[bool] = []
@@ -97,7 +97,7 @@ async def ended(process: Process) -> bool:
 async def test_a_server_that_is_there_is_taken_as_it_is(isolated_environment: Path):
     rig = Rig(isolated_environment)
     rig.verdicts = [Verdict.READY]
-    assert await rig.boot.run() == Outcome(None)
+    assert await rig.boot.run() == BootOutcome(None)
     assert (rig.installed, rig.servers) == (0, [])
 
 
@@ -157,7 +157,7 @@ async def test_a_server_that_somebody_else_starts_meanwhile_is_taken(isolated_en
         json.dumps({"owner": "x", "pid": os.getpid(), "created_at": time.time()})
     )
     rig.health = [False, True]
-    assert await rig.boot.run() == Outcome(None)
+    assert await rig.boot.run() == BootOutcome(None)
     assert rig.servers == []
     assert rig.plan.places.boot_lock.exists()
 
@@ -183,7 +183,7 @@ async def test_without_its_packages_the_embedded_server_says_what_to_install(
 
 def test_a_plan_survives_the_command_line(isolated_environment: Path):
     plan = Rig(isolated_environment).plan
-    assert Plan.from_argument(plan.to_argument()) == plan
+    assert WorkerPlan.from_argument(plan.to_argument()) == plan
 
 
 def test_the_log_is_put_aside_when_it_is_long_and_bounds_what_it_is_told(tmp_path: Path):
@@ -251,7 +251,7 @@ async def test_a_server_whose_worker_was_killed_is_waited_for(isolated_environme
     rig.health = [False, False, True, True]
     rig.boot._probe._pidfile = PidFile(rig.plan.shared, rig.plan.port, lambda _: "uvicorn")
     rig.boot._pidfile = rig.boot._probe._pidfile
-    assert await rig.boot.run() == Outcome(None)
+    assert await rig.boot.run() == BootOutcome(None)
     assert rig.phases == [Phase.CHECKING, Phase.STARTING, Phase.STARTING]
     assert rig.servers == []
 

@@ -16,10 +16,10 @@ import pytest
 from builtin_plugins.bootstrap import installed, installer
 from builtin_plugins.bootstrap.environment import server_environment
 from builtin_plugins.bootstrap.errors import BootFailed
-from builtin_plugins.bootstrap.installer import Installer, find_uv, gist
+from builtin_plugins.bootstrap.installer import CogneeInstaller, find_uv, gist
 from builtin_plugins.bootstrap.log import BootLog
 from builtin_plugins.bootstrap.pidfile import PidFile
-from builtin_plugins.bootstrap.plan import Plan
+from builtin_plugins.bootstrap.plan import WorkerPlan
 from builtin_plugins.bootstrap.secrets_out import Cleaner
 from builtin_plugins.bootstrap.settings import ServerKind
 from cognee_hooks.services.process import Completed
@@ -51,7 +51,7 @@ class Rig:
 
     def __init__(self, home: Path, environ: dict[str, str]) -> None:
         self.home = home
-        self.plan = Plan(
+        self.plan = WorkerPlan(
             url="http://localhost:8011",
             kind=ServerKind.COGNEE,
             shared=home / ".cognee-plugin",
@@ -108,7 +108,7 @@ class Rig:
 
     async def ensure(self) -> str:
         log = BootLog(self.plan.places.log, 0, Cleaner(self.environ))
-        return await Installer(self.plan, self.environ, log, self._tell).ensure()
+        return await CogneeInstaller(self.plan, self.environ, log, self._tell).ensure()
 
     def _tell(self) -> None:
         self.told += 1

@@ -17,10 +17,10 @@ import pytest
 
 from builtin_plugins.bootstrap import __main__ as worker
 from builtin_plugins.bootstrap import commands, local_server
-from builtin_plugins.bootstrap.keeper import Keeper
+from builtin_plugins.bootstrap.keeper import ServerKeeper
 from builtin_plugins.bootstrap.local_server import LocalServer
 from builtin_plugins.bootstrap.plan import Places
-from builtin_plugins.bootstrap.state import Phase, Process, Record
+from builtin_plugins.bootstrap.state import Phase, Process, ServerRecord
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine
 from cognee_hooks.errors import UsageError
@@ -126,13 +126,13 @@ async def test_w22_where_something_holds_the_port_nothing_is_started_or_announce
     machine, monkeypatch: pytest.MonkeyPatch
 ):
     looked = asyncio.Event()
-    later = Keeper._look_later
+    later = ServerKeeper._look_later
 
-    async def noted(self: Keeper, verdict: Any) -> None:
+    async def noted(self: ServerKeeper, verdict: Any) -> None:
         looked.set()
         await later(self, verdict)
 
-    monkeypatch.setattr(Keeper, "_look_later", noted)
+    monkeypatch.setattr(ServerKeeper, "_look_later", noted)
     with socket.socket() as hanging:
         hanging.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         hanging.bind(("127.0.0.1", machine.places.port))
@@ -145,7 +145,7 @@ async def test_w22_where_something_holds_the_port_nothing_is_started_or_announce
 
 
 async def test_what_a_person_stopped_stays_down(machine):
-    machine.put(Record(phase=Phase.STOPPED, at=time.time()))
+    machine.put(ServerRecord(phase=Phase.STOPPED, at=time.time()))
     host = await machine.started(**EMBEDDED)
     await offline(host)
     await host.services.health.probe(Deadline.after(2))
@@ -156,7 +156,7 @@ async def test_what_a_person_stopped_stays_down(machine):
 async def test_w22_after_a_failure_nobody_tries_again_before_its_time(
     machine, monkeypatch: pytest.MonkeyPatch
 ):
-    machine.put(Record(phase=Phase.FAILED, detail="no network", at=time.time(), streak=3))
+    machine.put(ServerRecord(phase=Phase.FAILED, detail="no network", at=time.time(), streak=3))
     host = await machine.started(**EMBEDDED)
     await offline(host)
     await asyncio.sleep(0.3)
@@ -260,7 +260,7 @@ async def test_down_ends_what_is_just_being_started(machine):
 
 async def test_down_takes_no_other_process_for_the_server(machine):
     gone = Process(pid=os.getpid(), started="1")
-    machine.put(Record(phase=Phase.READY, server=gone, at=time.time()))
+    machine.put(ServerRecord(phase=Phase.READY, server=gone, at=time.time()))
     text = await command(machine.host(**EMBEDDED), "down")
     assert start_time(os.getpid())
     assert "None is started by itself" in text
@@ -278,7 +278,7 @@ async def test_logs_say_when_there_is_nothing(machine):
 
 @pytest.mark.boots_servers
 async def test_w22_a_server_that_came_and_went_is_not_kept_waiting_for_by_an_old_failure(machine):
-    machine.put(Record(phase=Phase.FAILED, detail="no network", at=time.time(), streak=9))
+    machine.put(ServerRecord(phase=Phase.FAILED, detail="no network", at=time.time(), streak=9))
     host = await machine.started(**EMBEDDED)
     await offline(host)
     await command(host, "up", "--wait 120")
@@ -370,9 +370,9 @@ async def test_who_comes_second_follows_the_worker_that_has_just_begun(
     async def first() -> None:
         await asyncio.sleep(0.02)
         me = Process(pid=os.getpid(), started=start_time(os.getpid()))
-        machine.put(Record(phase=Phase.STARTING, worker=me, at=time.time()))
+        machine.put(ServerRecord(phase=Phase.STARTING, worker=me, at=time.time()))
         await asyncio.sleep(0.2)
-        machine.put(Record(phase=Phase.READY, server=me, at=time.time()))
+        machine.put(ServerRecord(phase=Phase.READY, server=me, at=time.time()))
 
     monkeypatch.setattr(local_server, "POLL_SECONDS", 0.02)
     monkeypatch.setattr(LocalServer, "launch", launch)
@@ -387,7 +387,7 @@ async def test_a_clock_that_is_set_back_does_not_make_a_start_a_failure(
     machine, monkeypatch: pytest.MonkeyPatch
 ):
     def launch(self: LocalServer) -> Process:
-        machine.put(Record(phase=Phase.READY, at=time.time() - 7200))
+        machine.put(ServerRecord(phase=Phase.READY, at=time.time() - 7200))
         return Process(pid=os.getpid(), started="1")
 
     monkeypatch.setattr(LocalServer, "launch", launch)
@@ -396,17 +396,17 @@ async def test_a_clock_that_is_set_back_does_not_make_a_start_a_failure(
 
 
 def test_a_worker_that_comes_after_the_person_stopped_the_server_does_nothing(machine):
-    machine.put(Record(phase=Phase.STOPPED, at=1.0))
+    machine.put(ServerRecord(phase=Phase.STOPPED, at=1.0))
     plan = server_of(machine.host(**EMBEDDED)).plan
     assert worker.main(plan.to_argument()) == 0
-    assert machine.record == Record(phase=Phase.STOPPED, at=1.0)
+    assert machine.record == ServerRecord(phase=Phase.STOPPED, at=1.0)
     assert not machine.places.log.exists()
 
 
 async def test_down_says_so_before_the_server_is_gone(machine, monkeypatch: pytest.MonkeyPatch):
     me = Process(pid=os.getpid(), started=start_time(os.getpid()))
-    machine.put(Record(phase=Phase.READY, server=me, at=time.time()))
-    seen: list[Record] = []
+    machine.put(ServerRecord(phase=Phase.READY, server=me, at=time.time()))
+    seen: list[ServerRecord] = []
 
     async def end(*_: Any) -> bool:
         seen.append(machine.record)
@@ -440,7 +440,7 @@ async def test_down_waits_for_the_first_word_of_a_worker_that_has_just_begun(
     monkeypatch.setattr(commands, "end", end)
     stopping = asyncio.ensure_future(command(machine.host(**EMBEDDED), "down"))
     await asyncio.sleep(0.15)
-    machine.put(Record(phase=Phase.CHECKING, worker=me, at=time.time()))
+    machine.put(ServerRecord(phase=Phase.CHECKING, worker=me, at=time.time()))
     await stopping
     assert ended == [me.pid]
     assert machine.record.phase is Phase.STOPPED
@@ -466,7 +466,9 @@ async def test_up_names_the_port_that_something_else_holds(machine):
 
 
 async def test_without_its_packages_the_small_server_names_the_command_that_brings_them(machine):
-    machine.put(Record(phase=Phase.FAILED, detail="it needs x: `p -m pip install y`.", at=1.0))
+    machine.put(
+        ServerRecord(phase=Phase.FAILED, detail="it needs x: `p -m pip install y`.", at=1.0)
+    )
     found = await row(machine.host(**EMBEDDED), "local runtime")
     assert "it needs x: `p -m pip install y`." in found.detail
 
@@ -474,22 +476,27 @@ async def test_without_its_packages_the_small_server_names_the_command_that_brin
 @pytest.mark.parametrize(
     ("record", "status", "told", "remedy"),
     [
-        (Record(), "info", "nothing was started yet", "start an agent, or run `cognee-hooks up`"),
-        (Record(phase=Phase.READY, at=1.0), "info", "the server ended", "start an agent"),
         (
-            Record(phase=Phase.INSTALLING, at=1.0, worker=ME),
+            ServerRecord(),
+            "info",
+            "nothing was started yet",
+            "start an agent, or run `cognee-hooks up`",
+        ),
+        (ServerRecord(phase=Phase.READY, at=1.0), "info", "the server ended", "start an agent"),
+        (
+            ServerRecord(phase=Phase.INSTALLING, at=1.0, worker=ME),
             "info",
             "installing cognee, for ",
             "wait; `cognee-hooks up` shows how far it is",
         ),
         (
-            Record(phase=Phase.STOPPED, at=1.0),
+            ServerRecord(phase=Phase.STOPPED, at=1.0),
             "info",
             "stopped by hand",
             "run `cognee-hooks up` to start it again",
         ),
         (
-            Record(phase=Phase.FAILED, detail="no room", at=1.0),
+            ServerRecord(phase=Phase.FAILED, detail="no room", at=1.0),
             "warning",
             "failed — no room",
             "see `cognee-hooks logs`, then run `cognee-hooks up`",
@@ -497,7 +504,7 @@ async def test_without_its_packages_the_small_server_names_the_command_that_brin
     ],
 )
 async def test_doctor_says_in_one_row_how_the_start_stands(
-    machine, record: Record, status: str, told: str, remedy: str
+    machine, record: ServerRecord, status: str, told: str, remedy: str
 ):
     machine.put(record)
     found = await row(machine.host(**EMBEDDED), "local runtime")
@@ -531,19 +538,19 @@ async def test_logs_show_the_end_of_long_ones_without_secrets_and_wait_for_no_pi
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        (Record(), None),
-        (Record(phase=Phase.READY, at=1.0, server=ME), None),
-        (Record(phase=Phase.READY, at=1.0), "ended; the next prompt starts it"),
-        (Record(phase=Phase.INSTALLING, at=1.0, worker=ME), "installing cognee, for "),
-        (Record(phase=Phase.STOPPED, at=1.0), "stopped by hand; `cognee-hooks up` starts it"),
+        (ServerRecord(), None),
+        (ServerRecord(phase=Phase.READY, at=1.0, server=ME), None),
+        (ServerRecord(phase=Phase.READY, at=1.0), "ended; the next prompt starts it"),
+        (ServerRecord(phase=Phase.INSTALLING, at=1.0, worker=ME), "installing cognee, for "),
+        (ServerRecord(phase=Phase.STOPPED, at=1.0), "stopped by hand; `cognee-hooks up` starts it"),
         (
-            Record(phase=Phase.FAILED, detail="no room.", at=1.0),
+            ServerRecord(phase=Phase.FAILED, detail="no room.", at=1.0),
             "did not start: no room. `cognee-hooks up` tries again",
         ),
     ],
 )
 async def test_the_page_of_status_says_what_is_done_about_the_server(
-    machine, record: Record, told: str | None
+    machine, record: ServerRecord, told: str | None
 ):
     machine.put(record)
     found = machine.host(**EMBEDDED).registry.manager.get_plugin("bootstrap").cognee_status_rows()

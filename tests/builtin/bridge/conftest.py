@@ -8,7 +8,7 @@ import pytest
 
 from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.items import Vault
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from cognee_hooks.services.crypto import KEY_BYTES, Sealer
 from tests.support.bridged import STEM, Clock, ListServer, SmallContext
 
@@ -39,7 +39,7 @@ def buffer_of(folder, sealer, clock) -> Callable[..., Buffer]:
 
     def make(entries: int = 1000, **options: Any) -> Buffer:
         key = options.pop("sealer", sealer)
-        return Buffer(folder, STEM, key, Limits(entries, **options), now=clock)
+        return Buffer(folder, STEM, key, BufferLimits(entries, **options), now=clock)
 
     return make
 

@@ -69,10 +69,10 @@ def test_real_processes_at_the_same_time_lose_nothing(folder, buffer_of, sealer)
         "import sys, time\n"
         "from pathlib import Path\n"
         "from builtin_plugins.bridge.buffer import Buffer\n"
-        "from builtin_plugins.bridge.limits import Limits\n"
+        "from builtin_plugins.bridge.limits import BufferLimits\n"
         "from cognee_hooks.services.crypto import Sealer\n"
         "from tests.support.bridged import STEM, payload\n"
-        "made = Buffer(Path(sys.argv[1]), STEM, Sealer(bytes(range(32))), Limits(1000),"
+        "made = Buffer(Path(sys.argv[1]), STEM, Sealer(bytes(range(32))), BufferLimits(1000),"
         " now=time.time)\n"
         "for number in range(20):\n"
         "    while True:\n"
@@ -254,7 +254,7 @@ def test_the_buffer_of_another_machine_over_our_own_log_is_kept(
     # Ours is empty and has given out the same numbers.
     for number in range(3):
         buffer.settle(buffer.enqueue(payload(number)).seq, "", "")
-    theirs = Buffer(tmp_path / "theirs", STEM, other_sealer(), module.Limits(9), now=clock)
+    theirs = Buffer(tmp_path / "theirs", STEM, other_sealer(), module.BufferLimits(9), now=clock)
     theirs.enqueue(payload("theirs"))
     (folder / f"{STEM}.json").write_bytes(theirs.path.read_bytes())
     (folder / f"{STEM}.json").chmod(0o600)
@@ -265,7 +265,7 @@ def test_the_buffer_of_another_machine_over_our_own_log_is_kept(
 
 def test_numbers_that_meet_are_put_aside_and_not_lost(buffer, buffer_of, folder, tmp_path, clock):
     buffer.enqueue(payload("ours"))
-    theirs = Buffer(tmp_path / "theirs", STEM, other_sealer(), module.Limits(9), now=clock)
+    theirs = Buffer(tmp_path / "theirs", STEM, other_sealer(), module.BufferLimits(9), now=clock)
     theirs.enqueue(payload("theirs"))
     (folder / f"{STEM}.json").write_bytes(theirs.path.read_bytes())
     here = buffer_of()
@@ -405,8 +405,8 @@ def test_on_a_full_disk_an_entry_is_wholly_refused(buffer_of, waiting, what, mon
         buffer.path.write_bytes(buffer.path.read_bytes()[:-3])
     with monkeypatch.context() as patch:
         if what == "log":
-            patch.setattr(log.LogFile, "append", full)
-            patch.setattr(log.LogFile, "rewrite", full)
+            patch.setattr(log.SessionLog, "append", full)
+            patch.setattr(log.SessionLog, "rewrite", full)
         else:
             patch.setattr(envelope.EnvelopeFile, "store", full)
         with pytest.raises(OSError, match="no space"):

@@ -14,7 +14,7 @@ from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.drain import Drain, Pacing
 from builtin_plugins.bridge.folder import BufferFolder
 from builtin_plugins.bridge.fresh import Fresh
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from builtin_plugins.bridge.sender import Sender, Settling
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
@@ -71,7 +71,7 @@ def health(context) -> Health:
 
 @pytest.fixture
 def buffers(folder, sealer, clock) -> BufferFolder:
-    made = BufferFolder(folder, sealer, Limits(100), now=clock)
+    made = BufferFolder(folder, sealer, BufferLimits(100), now=clock)
     made.prepare()
     return made
 
@@ -86,7 +86,7 @@ def drain_of(context, health, folder, sealer, clock) -> Callable[..., Drain]:
     """Make the drain of a host; each has buffers of its own, as another process would."""
 
     def make(pacing: Pacing = NEVER, session: str = "s1", settling: float = 0.0) -> Drain:
-        buffers = BufferFolder(folder, sealer, Limits(100), now=clock)
+        buffers = BufferFolder(folder, sealer, BufferLimits(100), now=clock)
         own = buffers.of(session)
         return Drain(
             context,

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.fresh import Fresh
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from builtin_plugins.bridge.sender import Sender, Settling, Step
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
@@ -97,7 +97,7 @@ class Bridge(RuleBasedStateMachine):
 
     def start(self) -> None:
         """A process begins."""
-        limits = Limits(1000, backoff_ms=1)
+        limits = BufferLimits(1000, backoff_ms=1)
         self.buffer = Buffer(Path(self.home.name), STEM, self.sealer, limits, now=self.clock)
         self.sender = Sender(
             self.context,  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from builtin_plugins.bridge.folder import STALE_TRACE_SECONDS, BufferFolder
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from builtin_plugins.bridge.log import Untrusted
 from cognee_hooks.services.names import session_file_stem
 from tests.support.bridged import URL, payload
@@ -15,7 +15,7 @@ DAY = 24 * 3600
 
 @pytest.fixture
 def buffers(folder, sealer, clock) -> BufferFolder:
-    made = BufferFolder(folder, sealer, Limits(100), now=clock)
+    made = BufferFolder(folder, sealer, BufferLimits(100), now=clock)
     made.prepare()
     return made
 
@@ -27,7 +27,7 @@ def age(path, clock, seconds: float) -> None:
 def test_the_folder_is_closed_to_others_w26(folder, sealer, clock):
     folder.mkdir()
     folder.chmod(0o775)
-    made = BufferFolder(folder, sealer, Limits(100), now=clock)
+    made = BufferFolder(folder, sealer, BufferLimits(100), now=clock)
     made.prepare()
     assert folder.stat().st_mode & 0o777 == 0o700
     made.prepare()
@@ -37,7 +37,7 @@ def test_the_folder_of_another_user_is_not_used(folder, sealer, clock, monkeypat
     folder.mkdir(mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     with pytest.raises(Untrusted):
-        BufferFolder(folder, sealer, Limits(100), now=clock).prepare()
+        BufferFolder(folder, sealer, BufferLimits(100), now=clock).prepare()
 
 
 def test_each_session_has_one_buffer_under_the_name_of_pi_cognee(buffers, folder):
@@ -113,7 +113,7 @@ def test_of_many_buffers_only_ours_stay_in_memory(buffers, monkeypatch):
 def test_a_look_makes_no_folder_and_finds_what_keeps_one_from_being_made(
     folder, sealer, clock, monkeypatch
 ):
-    look = BufferFolder(folder, sealer, Limits(100), now=clock).check
+    look = BufferFolder(folder, sealer, BufferLimits(100), now=clock).check
     look()
     assert not folder.exists()
     with monkeypatch.context() as patched:

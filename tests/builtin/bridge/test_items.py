@@ -90,10 +90,10 @@ def test_numbers_of_a_file_are_whole_and_not_negative(value, expected):
 
 
 def test_marks_come_back_as_they_were():
-    from builtin_plugins.bridge.marks import Attempt
+    from builtin_plugins.bridge.marks import SendAttempt
 
     marks = Marks(revision=4, next_seq=9, complete=False)
-    marks.attempts[3] = Attempt(running=True, until=5, checks=2)
+    marks.attempts[3] = SendAttempt(running=True, until=5, checks=2)
     marks.add("k:qa", "print")
     marks.rename("n", "s1__2")
     marks.took("key")

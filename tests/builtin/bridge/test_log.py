@@ -5,14 +5,14 @@ import os
 import pytest
 
 from builtin_plugins.bridge.items import Vault
-from builtin_plugins.bridge.log import Left, LogFile, Untrusted, entry_line
+from builtin_plugins.bridge.log import LeftBecause, SessionLog, Untrusted, entry_line
 from builtin_plugins.bridge.marks import Marks
 from tests.support.bridged import STEM, other_sealer, payload
 
 
 @pytest.fixture
-def log(tmp_path, vault) -> LogFile:
-    return LogFile(tmp_path / "file.log", vault)
+def log(tmp_path, vault) -> SessionLog:
+    return SessionLog(tmp_path / "file.log", vault)
 
 
 @pytest.fixture
@@ -30,7 +30,9 @@ def test_no_log_tells_nothing(log):
 def test_a_log_tells_what_came_and_what_left(log, items):
     log.rewrite(Marks(revision=1, next_seq=2), {1: items[1]}, source="abc")
     log.append([entry_line(items[2]), entry_line(items[3])])
-    log.append([log.marks_line(Marks(revision=2), {2: Left.SETTLED, 3: Left.DROPPED})])
+    log.append(
+        [log.marks_line(Marks(revision=2), {2: LeftBecause.SETTLED, 3: LeftBecause.DROPPED})]
+    )
     story = log.read()
     assert story.waiting == {1: items[1]}
     assert story.marks == Marks(revision=2)
@@ -38,7 +40,7 @@ def test_a_log_tells_what_came_and_what_left(log, items):
     assert not story.damaged
     assert story.gone(2)
     assert story.gone(3)
-    assert not story.gone(3, although=frozenset({Left.DROPPED}))
+    assert not story.gone(3, although=frozenset({LeftBecause.DROPPED}))
     assert not story.gone(1)
     assert not story.gone(4)
 
@@ -54,7 +56,7 @@ def test_what_left_before_the_log_was_begun_anew_is_gone(log, items):
 def test_a_log_that_is_cut_anywhere_is_a_shorter_log(log, items):
     log.rewrite(Marks(revision=1, next_seq=2), {1: items[1]})
     log.append([entry_line(items[2])])
-    log.append([log.marks_line(Marks(revision=2, next_seq=3), {1: Left.SETTLED})])
+    log.append([log.marks_line(Marks(revision=2, next_seq=3), {1: LeftBecause.SETTLED})])
     content = log.path.read_bytes()
     ends = [at + 1 for at, byte in enumerate(content) if byte == ord("\n")]
     for size in range(len(content)):
@@ -77,7 +79,7 @@ def test_junk_in_a_log_is_passed_over_and_noticed(log, items, junk):
 
 def test_the_log_of_another_machine_tells_only_of_its_entries(log, items, tmp_path):
     log.rewrite(Marks(next_seq=2), {1: items[1]})
-    story = LogFile(log.path, Vault(other_sealer(), STEM)).read()
+    story = SessionLog(log.path, Vault(other_sealer(), STEM)).read()
     assert story.damaged
     assert story.marks is None
     assert set(story.waiting) == {1}

@@ -7,20 +7,20 @@ import stat
 
 import pytest
 
-from builtin_plugins.sync.files import Records
-from builtin_plugins.sync.record import Record
+from builtin_plugins.sync.files import SyncRecords
+from builtin_plugins.sync.record import SyncRecord
 from cognee_hooks.services.names import session_file_stem
 from cognee_hooks.services.session_state import KEPT_SECONDS
 
 NOW = 1_800_000_000.0
 LOG = logging.getLogger("test")
-GOOD = Record(session_id="s", dataset="d").accepted(NOW, 4, "idle", confirmed=True)
+GOOD = SyncRecord(session_id="s", dataset="d").accepted(NOW, 4, "idle", confirmed=True)
 STEM = session_file_stem("s")
 
 
 @pytest.fixture
 def records(tmp_path):
-    return Records(tmp_path / "improve-state", LOG)
+    return SyncRecords(tmp_path / "improve-state", LOG)
 
 
 def test_a_record_is_kept_in_a_private_file_named_by_its_session(records, tmp_path):
@@ -28,7 +28,7 @@ def test_a_record_is_kept_in_a_private_file_named_by_its_session(records, tmp_pa
     path = tmp_path / "improve-state" / f"{STEM}.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text().endswith("}\n")
-    assert Records(path.parent, LOG).read("s", "d") == GOOD
+    assert SyncRecords(path.parent, LOG).read("s", "d") == GOOD
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_cannot_be_used_counts_as_no_record(records, tmp_path, content):
     path = tmp_path / "improve-state" / f"{STEM}.json"
     path.parent.mkdir()
     path.write_bytes(content)
-    assert records.read("s", "d") == Record(session_id="s", dataset="d")
+    assert records.read("s", "d") == SyncRecord(session_id="s", dataset="d")
     records.write(GOOD)
     assert records.read("s", "d") == GOOD
 
@@ -65,7 +65,7 @@ def test_a_named_pipe_in_the_place_of_a_record_holds_nobody_up(records, tmp_path
 
 def test_a_disk_that_fails_costs_the_record_only(tmp_path, caplog):
     (tmp_path / "file").touch()
-    records = Records(tmp_path / "file", LOG)
+    records = SyncRecords(tmp_path / "file", LOG)
     records.write(GOOD)
     assert "not saved" in caplog.text
     assert records.read("s", "d").improved_at == 0.0
@@ -74,13 +74,13 @@ def test_a_disk_that_fails_costs_the_record_only(tmp_path, caplog):
 
 
 def test_a_text_that_is_no_text_costs_the_record_only(records, caplog):
-    records.write(Record(session_id="s", dataset="\ud800"))
+    records.write(SyncRecord(session_id="s", dataset="\ud800"))
     assert "not saved" in caplog.text
 
 
 def test_one_at_a_time_syncs_a_session(records, tmp_path):
     mine = records.lock("s", 60)
-    other = Records(tmp_path / "improve-state", LOG)
+    other = SyncRecords(tmp_path / "improve-state", LOG)
     assert mine.try_acquire()
     assert not other.lock("s", 60).try_acquire()
     assert other.lock("t", 60).try_acquire()
@@ -90,7 +90,7 @@ def test_one_at_a_time_syncs_a_session(records, tmp_path):
 
 def aged(records, tmp_path, session, age, record=None):
     """Keep a record that was last written ``age`` seconds ago."""
-    records.write(record or Record(session_id=session, dataset="d"))
+    records.write(record or SyncRecord(session_id=session, dataset="d"))
     path = tmp_path / "improve-state" / f"{session_file_stem(session)}.json"
     os.utime(path, (NOW - age, NOW - age))
     return path
@@ -101,7 +101,7 @@ def test_the_latest_record_is_that_of_the_last_try(records, tmp_path):
     aged(records, tmp_path, "s", 5)
     assert records.latest() is None
     for session, tried in (("t", 50), ("u", 70), ("v", 60)):
-        record = Record(session_id=session, dataset="d").failed(tried, "timeout", "idle")
+        record = SyncRecord(session_id=session, dataset="d").failed(tried, "timeout", "idle")
         aged(records, tmp_path, session, 100 - tried, record)
     assert records.latest().session_id == "u"
 
@@ -116,7 +116,7 @@ def test_what_lies_under_a_false_name_or_knows_no_dataset_is_nobodys_session(rec
     path = aged(records, tmp_path, "s", 9000)
     path.rename(path.with_name(f"{'0' * 40}.json"))
     os.utime(path.with_name(f"{'0' * 40}.json"), (0, 0))
-    aged(records, tmp_path, "t", 9000, Record(session_id="t"))
+    aged(records, tmp_path, "t", 9000, SyncRecord(session_id="t"))
     assert records.left_behind("u", NOW) == []
 
 
@@ -130,11 +130,11 @@ def test_only_so_many_records_are_read(records, tmp_path):
 def test_a_session_that_goes_on_is_not_left_behind(records, tmp_path):
     record = GOOD.failed(NOW, "timeout", "idle")
     path = aged(records, tmp_path, "s", NOW, record)
-    records.keep_alive(Record(session_id="s", dataset="d"))
+    records.keep_alive(SyncRecord(session_id="s", dataset="d"))
     assert records.read("s", "d") == record
     assert path.stat().st_mtime > 0
-    records.keep_alive(Record(session_id="t", dataset="d"))
-    assert records.read("t", "d") == Record(session_id="t", dataset="d")
+    records.keep_alive(SyncRecord(session_id="t", dataset="d"))
+    assert records.read("t", "d") == SyncRecord(session_id="t", dataset="d")
     assert len(list(path.parent.glob("*.json"))) == 2
 
 
@@ -143,7 +143,7 @@ def test_w36_records_of_sessions_long_over_are_removed_with_what_their_locks_lef
 ):
     folder = tmp_path / "improve-state"
     for session in ("s", "t"):
-        records.write(Record(session_id=session))
+        records.write(SyncRecord(session_id=session))
         lock = records.lock(session, 60)
         assert lock.try_acquire()
         lock.release()

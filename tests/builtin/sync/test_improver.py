@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from builtin_plugins.sync.improver import Outcome, Target, Trigger, reason_of
+from builtin_plugins.sync.improver import SyncOutcome, SyncTarget, Trigger, reason_of
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Act
@@ -207,11 +207,11 @@ async def test_one_improve_a_session_at_a_time(rig):
     lock = rig.records.lock(HERE.session_id, 60)
     assert lock.try_acquire()
     outcome = await improver.run(HERE, Trigger.IDLE, soon())
-    assert outcome == Outcome()
+    assert outcome == SyncOutcome()
     assert rig.improves == []
     lock.release()
-    assert await improver.run(HERE, Trigger.IDLE, soon()) != Outcome()
-    assert await improver.run(HERE, Trigger.IDLE, soon()) != Outcome()
+    assert await improver.run(HERE, Trigger.IDLE, soon()) != SyncOutcome()
+    assert await improver.run(HERE, Trigger.IDLE, soon()) != SyncOutcome()
 
 
 async def test_the_lock_is_given_back_when_the_server_fails(rig):
@@ -251,7 +251,7 @@ async def test_what_was_not_done_is_not_in_the_ledger(rig, document):
 
 
 async def test_another_session_has_its_own_count_and_ledger(rig):
-    other = Target("claude_s2", "d2")
+    other = SyncTarget("claude_s2", "d2")
     rig.store(3)
     rig.store(2, session_id="claude_s2")
     rig.answers(PROMOTED)
@@ -340,4 +340,4 @@ async def test_a_run_that_nobody_follows_is_not_known_to_be_done(rig):
 
 
 async def test_there_is_nothing_to_settle_without_an_answer(rig):
-    assert await settle(rig, Outcome()) is None
+    assert await settle(rig, SyncOutcome()) is None

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from builtin_plugins.sync import texts
-from builtin_plugins.sync.improver import Target
+from builtin_plugins.sync.improver import SyncTarget
 from builtin_plugins.sync.plugin import MOST_RETRIES, MOST_SWEPT
-from builtin_plugins.sync.record import Record
+from builtin_plugins.sync.record import SyncRecord
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import (
@@ -173,7 +173,7 @@ async def test_without_capture_only_commands_sync(make):
 async def test_without_a_session_nothing_is_synced(make):
     rig = make()
     plugin = rig.plugin()
-    plugin._target = Target("", "agent_sessions")
+    plugin._target = SyncTarget("", "agent_sessions")
     await rest(rig, plugin)
     assert not rig.timer.armed
     await end(rig, plugin)
@@ -345,7 +345,7 @@ async def test_a_busy_dataset_is_tried_again_with_growing_jittered_waits_and_not
     for step, seconds in enumerate(waits[1:]):
         assert 30 * 2**step <= seconds <= 90 * 2**step
     assert len(set(waits)) == len(waits)
-    assert rig.record == Record(session_id=SESSION, dataset="agent_sessions")
+    assert rig.record == SyncRecord(session_id=SESSION, dataset="agent_sessions")
 
 
 async def test_a_turn_puts_the_next_try_off_until_its_end(rig):
@@ -369,7 +369,7 @@ async def test_a_turn_puts_the_next_try_off_until_its_end(rig):
 def left_behind(rig, *sessions, stored=2, age=7200):
     """Sessions that ended without a sync some time ago."""
     for number, session in enumerate(sessions):
-        rig.records.write(Record(session_id=session, dataset=f"{session}_data"))
+        rig.records.write(SyncRecord(session_id=session, dataset=f"{session}_data"))
         rig.store(stored, session_id=session)
         path = rig.folder / f"{session_file_stem(session)}.json"
         os.utime(path, (rig.now - age - number, rig.now - age - number))
@@ -754,7 +754,7 @@ def test_the_row_of_the_status_page_says_when_and_how_it_went(make):
     when = "every 150 entries, after 60 s of rest, at the end of a session"
     assert rig.plugin().cognee_status_rows().text == when
     rig.records.write(
-        Record(session_id=SESSION, dataset="agent_sessions").failed(rig.now, "HTTP 500", "idle")
+        SyncRecord(session_id=SESSION, dataset="agent_sessions").failed(rig.now, "HTTP 500", "idle")
     )
     assert rig.plugin().cognee_status_rows().text.startswith(f"{when} · failed since (1 in a row")
     off = make(COGNEE_CAPTURE="false").plugin().cognee_status_rows()
@@ -774,7 +774,7 @@ def test_the_tool_says_when_to_use_it(rig):
 
 @pytest.mark.parametrize(("source", "removed"), [("startup", True), ("compact", False)])
 async def test_w36_a_start_removes_records_of_sessions_long_over(rig, source, removed):
-    rig.records.write(Record(session_id="old"))
+    rig.records.write(SyncRecord(session_id="old"))
     (path,) = rig.folder.glob("*.json")
     rig.now = 4e9
     rig.plugin().cognee_session_start(SessionStart(session_id=SESSION, source=source))

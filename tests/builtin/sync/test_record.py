@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.sync.record import Record
+from builtin_plugins.sync.record import SyncRecord
 
 NAMES = [
     "session_id",
@@ -32,14 +32,14 @@ VALUES = (
     | st.just({})
     | st.just("submitted")
 )
-EMPTY = Record(session_id="s", dataset="d")
+EMPTY = SyncRecord(session_id="s", dataset="d")
 TIMES = st.integers(1, 2**42).map(lambda ms: ms / 1000)
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES))
 def test_any_file_is_read_and_can_be_written_again(content):
-    record = Record.of_json(content)
-    again = Record.of_json(json.loads(json.dumps(record.to_json())))
+    record = SyncRecord.of_json(content)
+    again = SyncRecord.of_json(json.loads(json.dumps(record.to_json())))
     assert again.new_entries(5) == record.new_entries(5)
     assert again.failures == record.failures
 
@@ -60,7 +60,7 @@ def test_a_record_is_read_as_it_was_written(story):
         else:
             record = record.accepted(now, count, "auto", confirmed=what == "good")
     content = json.loads(json.dumps(record.to_json()))
-    read = Record.of_json(content)
+    read = SyncRecord.of_json(content)
     assert read.to_json() == content
     assert read.new_entries(500) == record.new_entries(500)
 
@@ -75,7 +75,7 @@ def test_the_file_is_the_one_of_the_other_plugins():
         "trigger": "idle",
     }
     assert theirs.items() <= good.to_json().items()
-    assert Record.of_json(theirs) == good
+    assert SyncRecord.of_json(theirs) == good
     bad = good.failed(2.5, "timeout", "final")
     theirs |= {
         "last_failed_at": 2500,
@@ -84,12 +84,12 @@ def test_the_file_is_the_one_of_the_other_plugins():
         "failure_count": 1,
     }
     assert theirs.items() <= bad.to_json().items()
-    assert Record.of_json(theirs) == bad
+    assert SyncRecord.of_json(theirs) == bad
 
 
 def test_an_empty_record_is_a_file_without_times():
     assert EMPTY.to_json() == {"session_id": "s", "dataset": "d"}
-    assert Record.of_json(EMPTY.to_json()) == EMPTY
+    assert SyncRecord.of_json(EMPTY.to_json()) == EMPTY
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from builtin_plugins.sync.improver import Outcome, Target
-from builtin_plugins.sync.record import Record
+from builtin_plugins.sync.improver import SyncOutcome, SyncTarget
+from builtin_plugins.sync.record import SyncRecord
 from builtin_plugins.sync.texts import KEPT, last_sync, told
 from builtin_plugins.sync.throttle import Hold, Reason
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.improve import ImproveResult, ImproveState
 
 S = ImproveState
-HERE = Target("s", "notes")
+HERE = SyncTarget("s", "notes")
 
 
 def said(outcome, *, waiting=0, ended_well=None):
@@ -18,7 +18,7 @@ def said(outcome, *, waiting=0, ended_well=None):
 
 
 def result(state, reason="", **fields):
-    return Outcome(result=ImproveResult(state, reason, **fields))
+    return SyncOutcome(result=ImproveResult(state, reason, **fields))
 
 
 @pytest.mark.parametrize("state", list(S))
@@ -52,14 +52,14 @@ def test_the_servers_reason_is_told():
     ],
 )
 def test_a_failure_is_told_with_what_to_do(failure, why):
-    text = said(Outcome(failure=failure))
+    text = said(SyncOutcome(failure=failure))
     assert why in text
     assert KEPT in text
     assert "cognee-hooks doctor" in text
 
 
 def test_a_sync_in_flight_is_told():
-    assert "at this moment" in said(Outcome())
+    assert "at this moment" in said(SyncOutcome())
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_what_waits_for_the_server_is_told(waiting, words):
     assert words in said(result(S.PROMOTED), waiting=waiting)
 
 
-GOOD = Record().accepted(1000.0, 3, "idle", confirmed=True)
+GOOD = SyncRecord().accepted(1000.0, 3, "idle", confirmed=True)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_how_long_ago_the_last_sync_was(seconds, words):
 
 
 def test_what_the_next_one_waits_for():
-    taken = Record().accepted(1000.0, 3, "final", confirmed=False)
+    taken = SyncRecord().accepted(1000.0, 3, "final", confirmed=False)
     held = Hold(Reason.COOLDOWN, 10.0)
     assert last_sync(taken, held, 1000.0) == (
         "last sync just now (final, end not known); the next one can come in 1 min"
     )
     assert last_sync(GOOD, Hold(Reason.NO_NEW_ENTRIES), 1000.0).endswith("; nothing new since")
-    assert last_sync(Record(), held, 1000.0) == "no sync yet"
+    assert last_sync(SyncRecord(), held, 1000.0) == "no sync yet"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from builtin_plugins.sync.record import Record
+from builtin_plugins.sync.record import SyncRecord
 from builtin_plugins.sync.throttle import NEEDS_USER_SECONDS, Hold, Reason, hold
 
 NOW = 1_800_000_000.0
@@ -11,14 +11,14 @@ R = Reason
 
 
 def good(ago, count=3):
-    return Record().accepted(NOW - ago, count, "idle", confirmed=True)
+    return SyncRecord().accepted(NOW - ago, count, "idle", confirmed=True)
 
 
 def bad(record, ago, **fields):
     return record.failed(NOW - ago, "HTTP 503", "idle", **fields)
 
 
-NONE = Record()
+NONE = SyncRecord()
 Y7 = bad(good(2 * HOUR), 60)
 
 
@@ -80,6 +80,6 @@ def test_what_only_a_person_can_mend_pauses_for_a_day_whatever_the_cooldown():
 
 
 def test_w34_a_sync_that_was_only_taken_on_is_done_again_when_the_cooldown_is_over():
-    record = Record().accepted(NOW - 2 * HOUR, 3, "idle", confirmed=False)
+    record = SyncRecord().accepted(NOW - 2 * HOUR, 3, "idle", confirmed=False)
     assert hold(record, 3, NOW, HOUR) is None
     assert hold(record.ended_well(), 3, NOW, HOUR).reason is R.NO_NEW_ENTRIES

@@ -20,7 +20,7 @@ import pytest
 
 from builtin_plugins.bridge.buffer import Buffer
 from builtin_plugins.bridge.items import Payload
-from builtin_plugins.bridge.limits import Limits
+from builtin_plugins.bridge.limits import BufferLimits
 from cognee_hooks.cli import main
 from cognee_hooks.cli import scrub as module
 from cognee_hooks.daemon.journal import Journal
@@ -77,7 +77,7 @@ def plant(paths: Paths, number: int) -> None:
     sealer = Sealer.of(paths.key_file)
     session = f"s{number}"
     buffer = Buffer(
-        paths.bridge_dir, session_file_stem(session), sealer, Limits(1000), now=time.time
+        paths.bridge_dir, session_file_stem(session), sealer, BufferLimits(1000), now=time.time
     )
     paths.bridge_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     for each in range(3):
@@ -175,7 +175,7 @@ def kept(paths: Paths, number: int) -> None:
     """Whatever was stored beside the value is still there."""
     stem = session_file_stem(f"s{number}")
     sealer = Sealer.of(paths.key_file)
-    buffer = Buffer(paths.bridge_dir, stem, sealer, Limits(9), now=time.time)
+    buffer = Buffer(paths.bridge_dir, stem, sealer, BufferLimits(9), now=time.time)
     assert (buffer.count, buffer.aside) == (2, 1)
     assert buffer.head("").payload.entry["question"] == f"1 {MARKER}"
     state = SessionState.of(paths.sessions_dir, f"s{number}", "capture").read()
