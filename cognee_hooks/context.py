@@ -228,6 +228,7 @@ class PluginContext:
         count: int = 1,
         seconds: float | None = None,
         session_id: str = "",
+        prompt: str = "",
     ) -> None:
         """Add a row to the ledger of a session. Never raises for a full or broken disk.
 
@@ -239,6 +240,7 @@ class PluginContext:
             count: How often.
             seconds: What it cost.
             session_id: Another session than this one.
+            prompt: The prompt that it was done for; only a keyed hash is kept.
         """
         self.ledger.record(
             session_id or self.session.session_id,
@@ -247,6 +249,7 @@ class PluginContext:
             content=content,
             count=count,
             seconds=seconds,
+            prompt=prompt,
         )
 
     @contextmanager

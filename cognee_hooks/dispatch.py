@@ -12,8 +12,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import CoroutineType
 from typing import Any
@@ -23,30 +22,19 @@ import pluggy
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import Faults, FaultType, innermost
 from cognee_hooks.guard import Attempt, Worker, attempt, attempt_await
+from cognee_hooks.implementation import Closed, Invocation, Wrapping, close_wrapper, open_wrapper
 from cognee_hooks.markers import Kind, Policy
 from cognee_hooks.outcomes import Called, Outcome, usable, usable_value, value_of
+from cognee_hooks.timings import Timings
 
-Observer = Callable[[str, tuple[str, ...], Called], None]
-"""Told after each call: the hook, the plugins that wrapped it, and what it came to."""
+Observer = Callable[[str, tuple[Outcome, ...], Called], None]
+"""Told after each call: the hook, what those did that wrapped it, outermost first and without a
+result, and what it came to."""
 
 GRACE = 0.05
 """Seconds that a cancelled implementation gets to clean up before it is left behind."""
 SLOW = 0.005
 """Seconds after which a blocking implementation on the event loop counts as slow."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """One implementation with all that is needed to call it."""
-
-    hook: str
-    policy: Policy
-    plugin: str
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-    def __call__(self) -> Any:
-        return self.function(*self.arguments)
 
 
 class Dispatcher:
@@ -64,6 +52,7 @@ class Dispatcher:
     Attributes:
         budgets: As given; may be changed.
         observe: Whoever wants to be told of each call; must not raise.
+        timings: How long each implementation took.
     """
 
     def __init__(
@@ -79,6 +68,7 @@ class Dispatcher:
         self._manager = manager
         self._policies = policies
         self._faults = faults
+        self.timings = Timings()
         self._inline = inline
         self.budgets = dict(budgets or {})
         self._clock = clock
@@ -117,27 +107,22 @@ class Dispatcher:
         limit = self._limit(hook, policy, deadline)
         wrappers, plain = self._calls(hook, policy, {**arguments, "deadline": limit})
         # A wrapper that hangs before its yield must leave time for those inside it.
-        opened = [
-            (wrapper, generator)
-            for wrapper in wrappers
-            if (
-                generator := await self._half(
-                    wrapper, limit.remaining() / 2, partial(_open, wrapper)
-                )
-            )
-        ]
+        for wrapper in wrappers:
+            opening = partial(open_wrapper, wrapper.call)
+            wrapper.generator = await self._half(wrapper, limit.remaining() / 2, opening)
         if policy.kind is Kind.FIRST:
             outcomes = await self._until_answered(plain, limit)
         else:
             outcomes = await self._all(plain, limit, in_order=policy.in_order)
         value = value_of(policy, outcomes)
-        for wrapper, generator in reversed(opened):
-            seconds = max(limit.remaining(), GRACE)
-            closing = await self._half(wrapper, seconds, partial(_close, generator, value))
-            value = self._accepted(wrapper, closing, value)
-        return self._done(hook, wrappers, Called(value, tuple(outcomes)))
+        for wrapper in reversed(wrappers):
+            if wrapper.generator is not None:
+                seconds = max(limit.remaining(), GRACE)
+                closing = partial(close_wrapper, wrapper.generator, value)
+                value = self._accepted(wrapper, await self._half(wrapper, seconds, closing), value)
+        return self._done(hook, policy, wrappers, Called(value, tuple(outcomes)))
 
-    async def _until_answered(self, calls: Sequence[_Call], limit: Deadline) -> list[Outcome]:
+    async def _until_answered(self, calls: Sequence[Invocation], limit: Deadline) -> list[Outcome]:
         """Ask one after the other; one that hangs leaves time for the next and for the core."""
         outcomes: list[Outcome] = []
         for left, call in zip(range(len(calls), 0, -1), calls, strict=True):
@@ -148,7 +133,7 @@ class Dispatcher:
         return outcomes
 
     async def _all(
-        self, calls: Sequence[_Call], limit: Deadline, *, in_order: bool = False
+        self, calls: Sequence[Invocation], limit: Deadline, *, in_order: bool = False
     ) -> list[Outcome]:
         """Run all calls until the limit; cancel who is late, leave behind who will not stop.
 
@@ -158,10 +143,12 @@ class Dispatcher:
         if not calls:
             return []
         tasks: list[asyncio.Task[Outcome]] = []
+        begun: list[float] = []
         try:
             for left, call in zip(range(len(calls), 0, -1), calls, strict=True):
                 task = asyncio.create_task(self._run(call), name=call.plugin)
                 tasks.append(task)
+                begun.append(self._clock())
                 if in_order:
                     await asyncio.wait([task], timeout=limit.remaining() / left)
             _, late = await asyncio.wait(tasks, timeout=limit.remaining())
@@ -177,18 +164,18 @@ class Dispatcher:
             self._abandon(unfinished)
             raise
         return [
-            self._late(call) if task in late else self._ended(call, task)
-            for call, task in zip(calls, tasks, strict=True)
+            self._late(call, self._clock() - start) if task in late else self._ended(call, task)
+            for call, task, start in zip(calls, tasks, begun, strict=True)
         ]
 
-    def _ended(self, call: _Call, task: asyncio.Task[Outcome]) -> Outcome:
+    def _ended(self, call: Invocation, task: asyncio.Task[Outcome]) -> Outcome:
         # A plugin can cancel the task that it runs in, which must not look like our own being
         # cancelled.
         if task.cancelled():
             return self._outcome(call, Attempt(error=asyncio.CancelledError()), 0.0)
         return task.result()
 
-    async def _run(self, call: _Call) -> Outcome:
+    async def _run(self, call: Invocation) -> Outcome:
         """Run one implementation inside its own task, so that no exception reaches the loop."""
         started = self._clock()
         done = await self._attempt(call, call)
@@ -196,7 +183,7 @@ class Dispatcher:
             done = await attempt_await(done.result)
         return self._outcome(call, done, self._clock() - started)
 
-    async def _attempt(self, call: _Call, function: Callable[[], Any]) -> Attempt:
+    async def _attempt(self, call: Invocation, function: Callable[[], Any]) -> Attempt:
         """Run blocking code where it belongs: on the loop, or on the plugin's thread."""
         if inspect.iscoroutinefunction(call.function):
             return attempt(function)
@@ -210,15 +197,17 @@ class Dispatcher:
             self._faults.slow(call.plugin, call.hook)
         return done
 
-    async def _half(self, call: _Call, seconds: float, function: Callable[[], Any]) -> Any:
+    async def _half(self, wrapper: Wrapping, seconds: float, function: Callable[[], Any]) -> Any:
         """Run one half of a wrapper and return what it came to, or None after a fault."""
+        started = self._clock()
+        done = None
         try:
             async with asyncio.timeout(seconds):
-                done = await self._attempt(call, function)
+                done = await self._attempt(wrapper.call, function)
         except TimeoutError:
-            self._late(call)
-            return None
-        return self._judged(call, done)
+            pass  # told apart by `done`
+        wrapper.seconds += self._clock() - started
+        return self._judged(wrapper, done)
 
     # -- without an event loop -------------------------------------------------------------------
 
@@ -229,35 +218,32 @@ class Dispatcher:
         """
         policy = self._policies[hook]
         wrappers, plain = self._calls(hook, policy, arguments)
-        opened = [
-            (wrapper, generator)
-            for wrapper in wrappers
-            if (generator := self._half_blocking(wrapper, partial(_open, wrapper)))
-        ]
+        for wrapper in wrappers:
+            wrapper.generator = self._half_blocking(wrapper, partial(open_wrapper, wrapper.call))
         outcomes: list[Outcome] = []
         for call in plain:
             started = self._clock()
             done = self._attempt_blocking(call, call)
             seconds = self._clock() - started
             outcomes.append(
-                self._late(call) if done is None else self._outcome(call, done, seconds)
+                self._late(call, seconds) if done is None else self._outcome(call, done, seconds)
             )
             if policy.kind is Kind.FIRST and outcomes[-1].result is not None:
                 break
         value = value_of(policy, outcomes)
-        for wrapper, generator in reversed(opened):
-            closing = self._half_blocking(wrapper, partial(_close, generator, value))
-            value = self._accepted(wrapper, closing, value)
-        return self._done(hook, wrappers, Called(value, tuple(outcomes)))
+        for wrapper in reversed(wrappers):
+            if wrapper.generator is not None:
+                closing = partial(close_wrapper, wrapper.generator, value)
+                value = self._accepted(wrapper, self._half_blocking(wrapper, closing), value)
+        return self._done(hook, policy, wrappers, Called(value, tuple(outcomes)))
 
-    def _half_blocking(self, call: _Call, function: Callable[[], Any]) -> Any:
-        done = self._attempt_blocking(call, function)
-        if done is None:
-            self._late(call)
-            return None
-        return self._judged(call, done)
+    def _half_blocking(self, wrapper: Wrapping, function: Callable[[], Any]) -> Any:
+        started = self._clock()
+        done = self._attempt_blocking(wrapper.call, function)
+        wrapper.seconds += self._clock() - started
+        return self._judged(wrapper, done)
 
-    def _attempt_blocking(self, call: _Call, function: Callable[[], Any]) -> Attempt | None:
+    def _attempt_blocking(self, call: Invocation, function: Callable[[], Any]) -> Attempt | None:
         if self._inline(call.plugin):
             done = attempt(function)
             if isinstance(done.error, KeyboardInterrupt):
@@ -271,7 +257,7 @@ class Dispatcher:
 
     # -- judging ---------------------------------------------------------------------------------
 
-    def _outcome(self, call: _Call, done: Attempt, seconds: float) -> Outcome:
+    def _outcome(self, call: Invocation, done: Attempt, seconds: float) -> Outcome:
         if done.error is not None:
             return Outcome(call.plugin, None, seconds, self._fault(call, done.error))
         if not usable(call.policy, done.result):
@@ -283,40 +269,50 @@ class Dispatcher:
         self._faults.success(call.plugin, call.hook)
         return Outcome(call.plugin, done.result, seconds)
 
-    def _judged(self, call: _Call, done: Attempt) -> Any:
-        if done.error is None:
-            return done.result
-        self._fault(call, done.error)
-        return None
+    def _judged(self, wrapper: Wrapping, done: Attempt | None) -> Any:
+        if done is None:
+            wrapper.fault = self._late(wrapper.call, wrapper.seconds).fault
+            return None
+        if done.error is not None:
+            wrapper.fault = self._fault(wrapper.call, done.error)
+            return None
+        return done.result
 
-    def _accepted(self, call: _Call, closing: _Closed | None, inner: Any) -> Any:
+    def _accepted(self, wrapper: Wrapping, closing: Closed | None, inner: Any) -> Any:
         """Return what a wrapper made of the result, or the inner result where that is unusable."""
         if closing is None:
             return inner
-        offered = closing.value
+        call, offered = wrapper.call, closing.value
         if offered is None and call.policy.kind is Kind.NOTIFY:
             # Nobody looks at these results, so a wrapper need not pass them on.
             offered = inner
         if not usable_value(call.policy, offered):
+            wrapper.fault = FaultType.WRAPPER
             self._faults.record(call.plugin, call.hook, FaultType.WRAPPER)
             return inner
         self._faults.success(call.plugin, call.hook)
         return offered if call.policy.kind is Kind.FIRST else list(offered)
 
-    def _fault(self, call: _Call, error: BaseException) -> str:
+    def _fault(self, call: Invocation, error: BaseException) -> str:
         fault = type(error).__name__
         self._faults.record(call.plugin, call.hook, fault, innermost(error.__traceback__))
         return fault
 
-    def _late(self, call: _Call) -> Outcome:
+    def _late(self, call: Invocation, seconds: float) -> Outcome:
         self._faults.record(call.plugin, call.hook, FaultType.TIMEOUT)
-        return Outcome(call.plugin, fault=FaultType.TIMEOUT)
+        return Outcome(call.plugin, None, seconds, FaultType.TIMEOUT)
 
     # -- small things ----------------------------------------------------------------------------
 
-    def _done(self, hook: str, wrappers: Sequence[_Call], called: Called) -> Called:
+    def _done(
+        self, hook: str, policy: Policy, wrappers: Sequence[Wrapping], called: Called
+    ) -> Called:
+        around = tuple(wrapper.outcome for wrapper in wrappers)
+        budget = self._budget(hook, policy)
+        for each in (*around, *called.outcomes):
+            self.timings.add(each.plugin, hook, each.seconds, budget)
         if self.observe is not None:
-            self.observe(hook, tuple(wrapper.plugin for wrapper in wrappers), called)
+            self.observe(hook, around, called)
         return called
 
     def _abandon(self, tasks: Sequence[asyncio.Task[Outcome]] | set[asyncio.Task[Outcome]]) -> None:
@@ -340,36 +336,17 @@ class Dispatcher:
 
     def _calls(
         self, hook: str, policy: Policy, arguments: Mapping[str, Any]
-    ) -> tuple[list[_Call], list[_Call]]:
+    ) -> tuple[list[Wrapping], list[Invocation]]:
         """Return wrappers, outermost first, and the other implementations in call order."""
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
-        wrappers: list[_Call] = []
-        plain: list[_Call] = []
+        wrappers: list[Wrapping] = []
+        plain: list[Invocation] = []
         for each in reversed(caller.get_hookimpls()):
             if not self._faults.is_quarantined(each.plugin_name, hook):
                 values = tuple(arguments[name] for name in each.argnames)
-                call = _Call(hook, policy, each.plugin_name, each.function, values)
-                (wrappers if each.wrapper else plain).append(call)
+                call = Invocation(hook, policy, each.plugin_name, each.function, values)
+                if each.wrapper:
+                    wrappers.append(Wrapping(call))
+                else:
+                    plain.append(call)
         return wrappers, plain
-
-
-@dataclass(frozen=True, slots=True)
-class _Closed:
-    """What a wrapper returned; None as a value is not None as a fault."""
-
-    value: Any
-
-
-def _open(wrapper: _Call) -> Generator[None, Any, Any]:
-    generator: Generator[None, Any, Any] = wrapper()
-    next(generator)
-    return generator
-
-
-def _close(generator: Generator[None, Any, Any], value: Any) -> _Closed:
-    try:
-        generator.send(value)
-    except StopIteration as stop:
-        return _Closed(stop.value)
-    generator.close()
-    raise RuntimeError("a wrapper has one yield, this one has a second")

@@ -31,9 +31,10 @@ from cognee_hooks.events import (
 )
 from cognee_hooks.faults import DropReason, Drops, Faults, NoticeLevel, Notices
 from cognee_hooks.identity import Credentials
-from cognee_hooks.injection import join_sections, strip_injected
+from cognee_hooks.injection import injected, joined, strip_injected
 from cognee_hooks.lanes import search_lanes
 from cognee_hooks.outcomes import Called, flat
+from cognee_hooks.prompts import Prompts
 from cognee_hooks.recording import record_captured, record_delivered, record_injected
 from cognee_hooks.redaction import Redacted, RedactionPipeline
 from cognee_hooks.registration import Registered, declare_options, make_pipeline, register
@@ -176,6 +177,7 @@ class Host:
         self.redaction: RedactionPipeline = make_pipeline(
             self.core, self.settings.plugins, self.registered
         )
+        self.prompts = Prompts(self.redaction)
         self.background = Background(self.faults)
         self.writer = DirectWriter(
             self.services.client,
@@ -245,12 +247,15 @@ class Host:
         """
         session = self.session
         event = replace(event, prompt=strip_injected(event.prompt))
+        began = self._clock()
         called = await self._call("cognee_user_prompt_submit", event, deadline)
-        sections = flat(called.value)
-        context = join_sections(sections, session.max_context_bytes)
+        sections = injected(called, session.max_context_bytes)
         if not event.replayed:
-            record_injected(self.ledger, session.session_id, called, context)
-        return PromptAnswer(context, sum(section.hits for section in sections))
+            record_injected(self.ledger, session.session_id, sections, event.prompt)
+            remembering = self.prompts.add(event.prompt, sections, self._clock() - began)
+            self.background.spawn(CORE, remembering, lasting=True)
+        hits = sum(section.hits for section in flat(called.value))
+        return PromptAnswer(joined(sections), hits)
 
     async def post_tool_use(self, event: PostToolUse) -> None:
         """A tool call succeeded."""
@@ -331,7 +336,12 @@ class Host:
         """Ask the recall lanes of the plugins; see `PluginContext.search_lanes`."""
         lanes = self.registered.lanes
         return await search_lanes(
-            lanes.values(), self.registered.lane_owners, self.faults, query, deadline
+            lanes.values(),
+            self.registered.lane_owners,
+            self.faults,
+            self.dispatcher.timings,
+            query,
+            deadline,
         )
 
     @property

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
+from cognee_hooks.outcomes import Called, flat
 from cognee_hooks.printable import clean
 from cognee_hooks.redaction import cut
 from cognee_hooks.results import AdditionalContext
+
+WRAPPER = "wrapper"
+"""Where a section comes from that nobody but a wrapper can have put there."""
 
 _SEPARATOR = "\n\n"
 _HEADER = re.compile(r"=== (?:Cognee memory|Code graph facts)\b.* ===\Z")
@@ -37,23 +42,72 @@ def strip_injected(prompt: str) -> str:
     return "\n".join(kept)
 
 
-def join_sections(sections: Iterable[AdditionalContext], max_bytes: int) -> str:
-    """Join sections, highest priority first, into at most ``max_bytes`` UTF-8 bytes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injected:
+    """A section as it goes into the model's context.
 
-    A section that does not fit is left out whole, because half of one may mislead; only where not
-    even the first fits is it cut.
+    Attributes:
+        plugin: Whose it is; "" where a wrapper put it there.
+        lane: Where it comes from, as the section says; else the plugin, or `WRAPPER`.
+        text: The text, made printable.
+        seconds: How long its plugin took to find it, with all else that it found.
     """
-    chosen: list[str] = []
+
+    plugin: str
+    lane: str
+    text: str
+    seconds: float
+
+
+def injected(called: Called, max_bytes: int) -> list[Injected]:
+    """Return what of the sections that plugins found goes into the model's context.
+
+    Args:
+        called: The call of ``cognee_user_prompt_submit``.
+        max_bytes: UTF-8 bytes that the agent takes.
+
+    Returns:
+        The sections, highest priority first. A section that does not fit is left out whole, because
+        half of one may mislead; only where not even the first fits is it cut.
+    """
+    # A wrapper may have put others in their place; those are nobody's.
+    owners = {
+        id(section): outcome for outcome in called.outcomes for section in flat([outcome.result])
+    }
+    found: list[Injected] = []
+    for section, text in _fitting(flat(called.value), max_bytes):
+        owner = owners.get(id(section))
+        plugin = owner.plugin if owner else ""
+        found.append(
+            Injected(
+                plugin=plugin,
+                lane=section.lane or plugin or WRAPPER,
+                text=text,
+                seconds=owner.seconds if owner else 0.0,
+            )
+        )
+    return found
+
+
+def joined(sections: Iterable[Injected]) -> str:
+    """Return the text for the model's context that sections make up."""
+    return _SEPARATOR.join(each.text for each in sections)
+
+
+def _fitting(
+    sections: Iterable[AdditionalContext], max_bytes: int
+) -> Iterator[tuple[AdditionalContext, str]]:
+    """Yield the sections that fit, each with its printable text."""
     left = max_bytes
     for section in sorted(sections, key=lambda each: -each.priority):
         text = clean(section.text).strip("\n")
         if not text:
             continue
-        size = len(text.encode()) + (len(_SEPARATOR) if chosen else 0)
+        size = len(text.encode()) + (len(_SEPARATOR) if left < max_bytes else 0)
         if size <= left:
-            chosen.append(text)
+            yield section, text
             left -= size
-        elif not chosen:
+        elif left == max_bytes:
             # Below three bytes `cut` keeps its dots whole; the agent's limit comes first.
-            return cut(text, max_bytes)[:max_bytes]
-    return _SEPARATOR.join(chosen)
+            yield section, cut(text, max_bytes)[:max_bytes]
+            return

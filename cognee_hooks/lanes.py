@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping
 
 from cognee_hooks.deadline import Deadline
@@ -10,6 +11,7 @@ from cognee_hooks.dispatch import GRACE
 from cognee_hooks.faults import Faults, FaultType, innermost
 from cognee_hooks.guard import Attempt, attempt_await
 from cognee_hooks.results import Lane
+from cognee_hooks.timings import Timings
 
 _HOOK = "lane"
 
@@ -18,6 +20,7 @@ async def search_lanes(
     lanes: Iterable[Lane],
     owners: Mapping[str, str],
     faults: Faults,
+    timings: Timings,
     query: str,
     deadline: Deadline,
 ) -> list[tuple[Lane, list[str]]]:
@@ -27,14 +30,24 @@ async def search_lanes(
         lanes: The lanes.
         owners: Plugin of each lane by lane name, to whom its faults are counted.
         faults: Where faults are counted; a lane that is quarantined is not asked.
+        timings: Where the time of each lane is counted, to its plugin.
         query: The redacted prompt.
         deadline: When to go on without those that have not answered.
 
     Returns:
         What was found, lane by lane, in the order of the lanes.
     """
+    room = deadline.remaining()
+
+    async def search(lane: Lane) -> Attempt:
+        began = time.monotonic()
+        try:
+            return await attempt_await(_asked(lane, query))
+        finally:
+            timings.add(owners[lane.name], _HOOK, time.monotonic() - began, room)
+
     asked = [
-        (lane, asyncio.create_task(_search(lane, query), name=lane.name))
+        (lane, asyncio.create_task(search(lane), name=lane.name))
         for lane in lanes
         if not faults.is_quarantined(owners[lane.name], _HOOK)
     ]
@@ -55,10 +68,6 @@ async def search_lanes(
         elif (texts := _judged(_ended(task), owners[lane.name], faults)) is not None:
             found.append((lane, texts))
     return found
-
-
-async def _search(lane: Lane, query: str) -> Attempt:
-    return await attempt_await(_asked(lane, query))
 
 
 def _ended(task: asyncio.Task[Attempt]) -> Attempt:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cognee_hooks.outcomes import Called, flat
 from cognee_hooks.redaction import labels_in
-from cognee_hooks.results import Act, AdditionalContext, StoreRequest
+from cognee_hooks.results import Act, StoreRequest
 
 if TYPE_CHECKING:
+    from cognee_hooks.injection import Injected
     from cognee_hooks.services.ledger import Ledger
 
 
@@ -26,25 +27,26 @@ def record_delivered(ledger: Ledger, request: StoreRequest) -> None:
     ledger.record(request.session_id, Act.DELIVERED, _kind_of(request))
 
 
-def record_injected(ledger: Ledger, session_id: str, called: Called, context: str) -> None:
-    """Record what plugins found for a prompt and the model is told.
+def record_injected(
+    ledger: Ledger, session_id: str, sections: Iterable[Injected], prompt: str
+) -> None:
+    """Record what the model is told for a prompt.
 
     Args:
         ledger: The ledger.
         session_id: The session.
-        called: The call of ``cognee_user_prompt_submit``.
-        context: What was made of it; a section that did not fit is not in it.
+        sections: What it is told.
+        prompt: The prompt.
     """
-    for outcome in called.outcomes:
-        for section in flat([outcome.result]):
-            if isinstance(section, AdditionalContext) and section.text in context:
-                ledger.record(
-                    session_id,
-                    Act.INJECTED,
-                    section.lane or outcome.plugin,
-                    content=section.text,
-                    seconds=outcome.seconds,
-                )
+    for section in sections:
+        ledger.record(
+            session_id,
+            Act.INJECTED,
+            section.lane,
+            content=section.text,
+            seconds=section.seconds,
+            prompt=prompt,
+        )
 
 
 def _kind_of(request: StoreRequest) -> str:

@@ -192,6 +192,8 @@ class Act(StrEnum):
     """Memory or the code graph was asked by the model or a person."""
     FORGOTTEN = "forgotten"
     """A person had something deleted at the server: a document, or a dataset."""
+    RAN = "ran"
+    """A plugin was called; how often, and for how long in all, is told when the session ends."""
 
 
 AT_THE_SERVER = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)

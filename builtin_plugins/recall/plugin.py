@@ -99,7 +99,7 @@ class RecallPlugin:
         try:
             query = await self._context.redact(prompt, max_bytes=self._settings.max_query_bytes)
         except RedactionFailed:
-            self._context.record(Act.RECALLED, reasons.NOT_REDACTED)
+            self._context.record(Act.RECALLED, reasons.NOT_REDACTED, prompt=event.prompt)
             return [_line(render.outage_line(reasons.NOT_REDACTED))]
         if len(query.value.strip()) < MIN_PROMPT:
             return None
@@ -112,7 +112,8 @@ class RecallPlugin:
         section = self._outage(server) if isinstance(server, str) else server
         hits = section.hits + (others := sum(each.hits for each in lanes))
         outcome = HIT if hits else reason or NOTHING
-        self._context.record(Act.RECALLED, outcome, seconds=self._context.clock() - asked)
+        took = self._context.clock() - asked
+        self._context.record(Act.RECALLED, outcome, seconds=took, prompt=event.prompt)
         self._remember(section.hits, others, failed=bool(reason))
         self._look_elsewhere(query)
         return [each for each in (section, *lanes) if each.text]

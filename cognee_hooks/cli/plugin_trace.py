@@ -26,7 +26,7 @@ from cognee_hooks.events import (
     UserPromptSubmit,
 )
 from cognee_hooks.host import Host
-from cognee_hooks.outcomes import Called
+from cognee_hooks.outcomes import Called, Outcome
 from cognee_hooks.printable import one_line
 
 ACTION = "trace"
@@ -119,20 +119,22 @@ async def _play(host: Host, event: Event) -> None:
     await host.close(deadline)
 
 
-def _rows(host: Host, hook: str, wrappers: tuple[str, ...], called: Called) -> list[dict[str, Any]]:
-    rows = [
-        {"hook": hook, "plugin": each, "kind": "wrapper", "ms": None, "came_to": ""}
-        for each in wrappers
-    ]
-    return rows + [
+def _rows(
+    host: Host, hook: str, wrappers: tuple[Outcome, ...], called: Called
+) -> list[dict[str, Any]]:
+    rows = [(each, "wrapper", "") for each in wrappers]
+    for each in called.outcomes:
+        kind = "built-in" if host.registry.is_built_in(each.plugin) else "plugin"
+        rows.append((each, kind, _shown(each.result)))
+    return [
         {
             "hook": hook,
             "plugin": each.plugin,
-            "kind": "built-in" if host.registry.is_built_in(each.plugin) else "plugin",
+            "kind": kind,
             "ms": round(each.seconds * 1000, 2),
-            "came_to": f"fault: {each.fault}" if each.fault else _shown(each.result),
+            "came_to": f"fault: {each.fault}" if each.fault else shown,
         }
-        for each in called.outcomes
+        for each, kind, shown in rows
     ]
 
 
@@ -159,7 +161,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
                 row["hook"].removeprefix("cognee_"),
                 row["plugin"],
                 row["kind"],
-                "" if row["ms"] is None else f"{row['ms']:.2f}",
+                f"{row['ms']:.2f}",
                 row["came_to"],
             )
             for row in rows

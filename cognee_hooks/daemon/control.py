@@ -20,21 +20,28 @@ from cognee_hooks.services.statefile import make_private_folder
 ANSWER_SECONDS = 5.0
 MAX_STARTS = 3
 """A daemon that ends so often before it answers will not come up by being started once more."""
+MAX_BYTES = 4 * 1024 * 1024
+"""Of an answer; what is longer is not read to its end, and so is none."""
+
 _CHUNK = 65536
-_MAX_BYTES = 4 * 1024 * 1024
 _POLL_SECONDS = 0.02
 
 
-def ask(folder: Path, verb: str, deadline: Deadline | None = None) -> Mapping[str, Any] | None:
+def ask(
+    folder: Path, verb: str, deadline: Deadline | None = None, **fields: object
+) -> Mapping[str, Any] | None:
     """Send a control request.
 
     Args:
         folder: The daemon's folder.
-        verb: ``status`` or ``stop``.
+        verb: ``status``, ``stop``, ``plugins`` (how plugins behave in live sessions), or
+            ``prompts`` (the latest of the one with the ``session_id``, and what was injected).
         deadline: When to give up, at the latest after `ANSWER_SECONDS`.
+        **fields: What else the request says.
 
     Returns:
-        The answer; None where no daemon answers.
+        The answer; None where no daemon answers. A daemon of another version may not know the verb;
+        it answers with an ``error``.
     """
     limit = deadline.within(ANSWER_SECONDS) if deadline else Deadline.after(ANSWER_SECONDS)
     try:
@@ -46,8 +53,8 @@ def ask(folder: Path, verb: str, deadline: Deadline | None = None) -> Mapping[st
         opening = thin_client.compose("control", "", "", {})
         try:
             connection.settimeout(limit.remaining())
-            connection.sendall(opening + json.dumps({"do": verb}).encode())
-            while len(data) < _MAX_BYTES and (chunk := connection.recv(_CHUNK)):
+            connection.sendall(opening + json.dumps({**fields, "do": verb}).encode())
+            while len(data) < MAX_BYTES and (chunk := connection.recv(_CHUNK)):
                 data += chunk
                 connection.settimeout(limit.remaining())
         except OSError:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from cognee_hooks.daemon import telling
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
 from cognee_hooks.daemon.sessions import LiveSessions
@@ -150,11 +151,18 @@ class Daemon:
         await self._sessions.close(limit)
         _LOG.info("daemon ends, %d events are kept", self._sessions.kept)
 
-    def _answer(self, verb: str) -> Mapping[str, Any]:
-        if verb == "stop":
-            self._stopping.set()
-        elif verb != "status":
-            return {"error": f"no such request: {verb[:40]!r}"}
+    def _answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        match request:
+            case {"do": "status"}:
+                pass
+            case {"do": "stop"}:
+                self._stopping.set()
+            case {"do": "plugins"}:
+                return telling.plugins(self._sessions.live)
+            case {"do": "prompts", "session_id": str(session_id)}:
+                return telling.prompts(self._sessions.live, session_id)
+            case _:
+                return {"error": f"no such request: {str(request.get('do'))[:40]!r}"}
         return {
             "pid": os.getpid(),
             "version": VERSION,

@@ -49,8 +49,8 @@ _CHUNK = 1024 * 1024
 _MAX_DIGITS = 4
 _LOG = logging.getLogger(__name__)
 
-Control = Callable[[str], Mapping[str, Any]]
-"""Answers a control request, by its verb."""
+Control = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Answers a control request."""
 
 
 class Server:
@@ -216,9 +216,7 @@ class Server:
                 self._sessions.left(_by_program(opening).pid, known)
                 writer.write(b"{}\n")
                 return
-        verb = (document or {}).get("do")
-        reply = self._control(verb if isinstance(verb, str) else "")
-        writer.write(json.dumps(reply).encode() + b"\n")
+        writer.write(json.dumps(self._control(document or {})).encode() + b"\n")
 
 
 class _Link:

@@ -264,6 +264,11 @@ class LiveSessions:
         return [session.row() for session in [*self._live.values(), *self._lingering]]
 
     @property
+    def live(self) -> list[LiveSession]:
+        """The sessions that have not ended."""
+        return list(self._live.values())
+
+    @property
     def kept(self) -> int:
         """Events that are in the journal."""
         return len(self._journal)

@@ -61,6 +61,7 @@ class Ledger:
         content: str | bytes | None = None,
         count: int = 1,
         seconds: float | None = None,
+        prompt: str = "",
     ) -> None:
         """Add a row; a ledger that cannot be written is a line in the log and nothing more.
 
@@ -71,6 +72,8 @@ class Ledger:
             content: The text; only its size and a keyed hash are kept.
             count: How often.
             seconds: What it cost.
+            prompt: The prompt that it was done for; only a keyed hash is kept, by which what was
+                done for one prompt can be put together.
         """
         if not session_id:
             return
@@ -83,6 +86,7 @@ class Ledger:
             size=None if data is None else len(data),
             digest="" if data is None else self._digest(data),
             seconds=seconds,
+            prompt=self._digest(prompt.encode(errors="replace")) if prompt else "",
         )
         try:
             self._file(session_id).append(row)

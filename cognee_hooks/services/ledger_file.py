@@ -44,6 +44,7 @@ class LedgerRow:
         size: Bytes of the text that it was done with; None where there was none.
         digest: Keyed hash of that text, or "".
         seconds: What it cost, or None.
+        prompt: Keyed hash of the prompt that it was done for, or "".
     """
 
     time: float
@@ -53,6 +54,7 @@ class LedgerRow:
     size: int | None = None
     digest: str = ""
     seconds: float | None = None
+    prompt: str = ""
 
 
 @dataclass(slots=True)
@@ -238,6 +240,8 @@ def _document(row: LedgerRow) -> dict[str, Any]:
         document |= {"size": row.size, "digest": row.digest}
     if row.seconds is not None:
         document["seconds"] = round(row.seconds, 4)
+    if row.prompt:
+        document["prompt"] = row.prompt
     return document
 
 
@@ -256,7 +260,7 @@ def _row(document: Mapping[str, Any]) -> LedgerRow | None:
     if not isinstance(act, str) or act not in _ACTS or type(count) is not int:
         return None
     size, digest, what = (document.get(name) for name in ("size", "digest", "what"))
-    seconds = document.get("seconds")
+    seconds, prompt = document.get("seconds"), document.get("prompt")
     return LedgerRow(
         time=finite(document.get("time")),
         act=Act(act),
@@ -265,4 +269,5 @@ def _row(document: Mapping[str, Any]) -> LedgerRow | None:
         size=size if type(size) is int else None,
         digest=digest if isinstance(digest, str) else "",
         seconds=None if seconds is None else finite(seconds),
+        prompt=prompt if isinstance(prompt, str) else "",
     )

@@ -25,6 +25,8 @@ BUDGET = 1.5
 """Seconds; enough for plugins that behave, whatever else the machine does."""
 LONG = {"told": 30.0, "gathered": 30.0, "asked": 30.0, "registered": 30.0}
 """Budgets for what is not about time."""
+FOREVER = {"gathered": 1e9, "registered": 1e9}
+"""Budgets on a clock that tells no time."""
 
 pytestmark = pytest.mark.expects_faults
 
@@ -578,5 +580,73 @@ async def test_an_observer_is_told_of_each_call_with_its_wrappers_and_outcomes(m
     dispatcher.observe = lambda *call: seen.append(call)
     hook = "registered" if blocking else "gathered"
     called = dispatcher.call_blocking(hook) if blocking else await dispatcher.call(hook)
-    assert seen == [(hook, ("around",), called)]
+    [(told, [wrapper], came_to)] = seen
+    assert (told, came_to) == (hook, called)
+    assert (wrapper.plugin, wrapper.result, wrapper.fault) == ("around", None, "")
     assert [each.plugin for each in called.outcomes] == ["plain"]
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_the_time_of_a_wrapper_is_that_of_its_own_halves(make, blocking):
+    ticks = iter(range(999))
+
+    def works() -> int:
+        for _ in range(100):
+            next(ticks)
+        return 1
+
+    def around() -> Any:
+        for _ in range(10):
+            next(ticks)
+        return (yield)
+
+    options = {"inline": inline, "clock": lambda: float(next(ticks)), "budgets": FOREVER}
+    wrapper = hookimpl(wrapper=True)(around)
+    dispatcher, _ = make(
+        options,
+        plain=plugin(gathered=works, registered=works),
+        around=plugin(gathered=wrapper, registered=wrapper),
+    )
+    hook = "registered" if blocking else "gathered"
+    _ = dispatcher.call_blocking(hook) if blocking else await dispatcher.call(hook)
+    seconds = {name: dispatcher.timings.by_hook(name)[hook].seconds for name in ("around", "plain")}
+    assert 10 <= seconds["around"] < 20
+    assert seconds["plain"] >= 100
+
+
+@pytest.mark.parametrize("hangs", [hostile.sleeps, hostile.blocks])
+async def test_one_that_is_cut_short_took_all_the_time_it_was_given(make, hangs):
+    dispatcher, _ = make({"budgets": {"gathered": 0.2}}, hangs=plugin(gathered=hangs))
+    called = await dispatcher.call("gathered")
+    assert called.outcomes[0].fault == FaultType.TIMEOUT
+    assert 0.15 < called.outcomes[0].seconds < PATIENCE
+
+
+async def test_the_fault_of_a_wrapper_is_told_with_it(make):
+    def late() -> Any:
+        time.sleep(0.5)
+        return (yield)
+
+    def breaks() -> Any:
+        yield
+        raise ValueError
+
+    def nonsense() -> Any:
+        yield
+        return "nonsense"
+
+    wrappers = {
+        each.__name__: plugin(gathered=hookimpl(wrapper=True)(each))
+        for each in (late, breaks, nonsense)
+    }
+    dispatcher, _ = make({"budgets": {"gathered": 0.5}}, **wrappers)
+    seen: list[Any] = []
+    dispatcher.observe = lambda *call: seen.append(call)
+    await dispatcher.call("gathered")
+    [(_, around, _)] = seen
+    faults = {each.plugin: each.fault for each in around}
+    assert faults == {
+        "nonsense": FaultType.WRAPPER,
+        "breaks": "ValueError",
+        "late": FaultType.TIMEOUT,
+    }

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.injection import join_sections, strip_injected
+from cognee_hooks.injection import WRAPPER, Injected, injected, joined, strip_injected
+from cognee_hooks.outcomes import Called, Outcome
 from cognee_hooks.results import AdditionalContext
 
 BLOCK = "=== Cognee memory ===\nSome fact.\n=== End Cognee memory ===\n"
@@ -20,6 +21,11 @@ MIXED = "é👩‍👩‍👧 e\u0301\u0327 漢字 🇩🇪 \ud83d x \udc00 مر
 
 def section(text: str, priority: int = 0) -> AdditionalContext:
     return AdditionalContext(text=text, priority=priority)
+
+
+def join_sections(sections: list[AdditionalContext], limit: int) -> str:
+    outcome = Outcome("plugin", sections)
+    return joined(injected(Called(sections, (outcome,)), limit))
 
 
 # -- joining -------------------------------------------------------------------------------------
@@ -58,6 +64,28 @@ def test_a_cut_at_any_byte_leaves_whole_characters(limit):
 def test_the_cap_holds_for_any_text(texts, limit):
     joined = join_sections([section(text) for text in texts], limit)
     assert len(joined.encode()) <= limit
+
+
+def test_each_section_is_known_by_its_plugin_and_lane_and_by_what_is_left_of_it():
+    mine, theirs, third = section("\x1b[2Jmine\n"), section("theirs", 2), section("x" * 90)
+    lane = AdditionalContext(text="noted", lane="notes", priority=1)
+    outcomes = (
+        Outcome("one", [mine, lane], seconds=0.25),
+        Outcome("silent"),
+        Outcome("two", theirs, seconds=0.5),
+        Outcome("three", third),
+    )
+    found = injected(Called([[mine, lane], theirs, third], outcomes), 40)
+    assert found == [
+        Injected(plugin="two", lane="two", text="theirs", seconds=0.5),
+        Injected(plugin="one", lane="notes", text="noted", seconds=0.25),
+        Injected(plugin="one", lane="one", text="mine", seconds=0.25),
+    ]
+
+
+def test_what_a_wrapper_put_there_belongs_to_no_plugin():
+    found = injected(Called([section("new")], (Outcome("one", section("old")),)), 40)
+    assert found == [Injected(plugin="", lane=WRAPPER, text="new", seconds=0.0)]
 
 
 # -- stripping -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import QUARANTINE_AFTER, Faults, FaultType
 from cognee_hooks.lanes import search_lanes
 from cognee_hooks.results import Lane
+from cognee_hooks.timings import Timings
 from tests.support.plugins import HANG, cancels_itself, swallows
 from tests.support.waiting import PATIENCE
 
@@ -23,7 +24,7 @@ async def found(query: str) -> list[str]:
 async def search(faults: Faults, seconds: float = PATIENCE, **searches: Any) -> list[Any]:
     lanes = [Lane(name=name, search=each) for name, each in searches.items()]
     owners = {name: f"plugin {name}" for name in searches}
-    answers = await search_lanes(lanes, owners, faults, "query", Deadline.after(seconds))
+    answers = await search_lanes(lanes, owners, faults, Timings(), "query", Deadline.after(seconds))
     return [(lane.name, texts) for lane, texts in answers]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cognee_hooks.outcomes import Called, Outcome
+from cognee_hooks.injection import Injected
 from cognee_hooks.recording import record_captured, record_injected
 from cognee_hooks.redaction import labels_in
 from cognee_hooks.redaction.types import sealed
-from cognee_hooks.results import Act, AdditionalContext, StoreRequest
+from cognee_hooks.results import Act, StoreRequest
 from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.ledger_file import LedgerRow, ledger_files
 
@@ -45,19 +45,23 @@ def test_an_entry_of_no_kind_is_recorded_too(ledger, kind):
     assert captured(ledger, type=kind) == [(Act.CAPTURED, "", 1)]
 
 
-def test_what_did_not_fit_went_to_no_model(ledger):
-    fits = AdditionalContext(text="fits", lane="notes")
-    other = AdditionalContext(text="fits, too")
-    outcomes = (
-        Outcome("recall", [fits, AdditionalContext(text="too long")], seconds=0.25),
-        Outcome("silent"),
-        Outcome("lane", other, seconds=0.5),
-    )
-    record_injected(ledger, SESSION, Called([], outcomes), "fits\n\nfits, too")
-    assert [(row.what, row.size, row.seconds) for row in rows(ledger)] == [
-        ("notes", 4, 0.25),
-        ("lane", 9, 0.5),
-    ]
+def test_what_the_model_is_told_can_be_put_together_by_its_prompt(ledger):
+    (ledger._folder / "key").write_bytes(b"k" * 32)
+    (ledger._folder / "key").chmod(0o600)
+    for prompt in ("first", "second"):
+        told = [
+            Injected(plugin="recall", lane=lane, text="fits", seconds=0.25)
+            for lane in ("recall", "notes")
+        ]
+        record_injected(ledger, SESSION, told, prompt)
+    found = rows(ledger)
+    assert [(row.act, row.what, row.size, row.seconds) for row in found] == [
+        (Act.INJECTED, "recall", 4, 0.25),
+        (Act.INJECTED, "notes", 4, 0.25),
+    ] * 2
+    one, two, three, four = (row.prompt for row in found)
+    assert one == two != three == four
+    assert "first" not in ledger_files(ledger._folder)[0].path.read_text()
 
 
 def test_only_our_own_labels_count():

@@ -14,7 +14,8 @@ from builtin_plugins.recall.render import (
     wrapped,
 )
 from cognee_hooks.framing import DATA_NOTE, FOOTER, HEADER, harmless
-from cognee_hooks.injection import join_sections
+from cognee_hooks.injection import injected, joined
+from cognee_hooks.outcomes import Called
 from cognee_hooks.printable import clean
 from cognee_hooks.results import AdditionalContext
 from cognee_hooks.services.passages import RecalledMemory
@@ -123,7 +124,8 @@ def test_every_cap_gives_valid_unicode_and_keeps_to_the_cap(text):
 
 @pytest.mark.parametrize("cap", range(1, 80))
 def test_the_agents_own_limit_never_splits_a_character(cap):
-    context = join_sections([AdditionalContext(text="😀é日" * 20)], cap)
+    sections = [AdditionalContext(text="😀é日" * 20)]
+    context = joined(injected(Called(sections, ()), cap))
     assert len(context.encode()) <= max(cap, 3)
 
 

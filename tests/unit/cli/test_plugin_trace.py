@@ -72,7 +72,7 @@ async def test_implementations_are_shown_in_call_order_with_times_and_results(in
 async def test_wrappers_and_faults_are_shown_and_no_text_of_an_error(installed):
     rows = await trace("Stop", **installed)
     stop = [row for row in rows if row["hook"] == "cognee_stop"]
-    assert (stop[0]["plugin"], stop[0]["kind"], stop[0]["ms"]) == ("around", "wrapper", None)
+    assert (stop[0]["plugin"], stop[0]["kind"], stop[0]["ms"] >= 0) == ("around", "wrapper", True)
     assert [row["came_to"] for row in stop if row["plugin"] == "mine"] == ["fault: ValueError"]
     assert "secret" not in json.dumps(rows)
 

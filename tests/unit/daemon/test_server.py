@@ -46,7 +46,7 @@ class Running:
         self.folder = home / "daemon"
         self.sealer = Sealer(b"k" * 32)
         self.handed_over = 0
-        self.verbs: list[str] = []
+        self.requests: list[Mapping[str, Any]] = []
         self.journal = Journal(self.folder, self.sealer)
         self.in_charge = True
         self.sessions = LiveSessions(self.journal, in_charge=lambda: self.in_charge)
@@ -82,9 +82,9 @@ class Running:
         assert int(size) == len(text)
         return text
 
-    def _control(self, verb: str) -> Mapping[str, Any]:
-        self.verbs.append(verb)
-        return {"did": verb}
+    def _control(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.requests.append(request)
+        return {"did": request.get("do")}
 
     def _hand_over(self) -> None:
         self.handed_over += 1
@@ -203,7 +203,8 @@ async def test_control_requests_are_answered(running):
     answer = await running.raw(running.opening("", "control", "") + b'{"do": "status"}')
     assert json.loads(answer) == {"did": "status"}
     await running.raw(running.opening("", "control", "") + b'{"do": ["nonsense"]}')
-    assert running.verbs == ["status", ""]
+    await running.raw(running.opening("", "control", "") + b"[]")
+    assert running.requests == [{"do": "status"}, {"do": ["nonsense"]}, {}]
 
 
 async def test_the_status_line_needs_no_place_in_the_journal(running):
@@ -724,10 +725,13 @@ async def test_a_daemon_that_is_ending_takes_nothing_more(running):
 
 
 async def test_it_tells_about_itself(daemon):
-    assert daemon._answer("status")["pid"] == os.getpid()
-    assert daemon._answer("status")["version"] == thin_client.VERSION
-    assert "no such request" in daemon._answer("dance")["error"]
-    assert daemon._answer("stop")["sessions"] == []
+    assert daemon._answer({"do": "status"})["pid"] == os.getpid()
+    assert daemon._answer({"do": "status"})["version"] == thin_client.VERSION
+    assert daemon._answer({"do": "plugins"}) == {"sessions": []}
+    assert daemon._answer({"do": "prompts", "session_id": "claude_1"}) == {"prompts": []}
+    for nonsense in ({"do": "dance"}, {"do": ["status"]}, {"do": "prompts"}, {}):
+        assert "no such request" in daemon._answer(nonsense)["error"]
+    assert daemon._answer({"do": "stop"})["sessions"] == []
     assert daemon._stopping.is_set()
 
 
