@@ -26,7 +26,7 @@ class Redeemed(Enum):
     UNKNOWN = auto()
 
 
-class Access:
+class PageAccess:
     """Holds token and cookie of one run.
 
     Args:

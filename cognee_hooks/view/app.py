@@ -21,10 +21,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cognee_hooks.daemon.thin_client import VERSION
 from cognee_hooks.view import snapshot
-from cognee_hooks.view.access import OPEN_PATH, TOKEN_SECONDS, Access, Redeemed
+from cognee_hooks.view.access import OPEN_PATH, TOKEN_SECONDS, PageAccess, Redeemed
 from cognee_hooks.view.assets import PAGE, Asset, load_assets
 from cognee_hooks.view.changes import Changes
-from cognee_hooks.view.gate import Gate
+from cognee_hooks.view.gate import PageGate
 from cognee_hooks.view.pages import page, refusal
 from cognee_hooks.view.sources import Sources
 
@@ -50,7 +50,7 @@ _NOT_ACCEPTED = {
 
 
 def create_app(
-    access: Access, sources: Sources, changes: Changes, *, touched: Callable[[], None]
+    access: PageAccess, sources: Sources, changes: Changes, *, touched: Callable[[], None]
 ) -> ASGIApp:
     """The page as an ASGI application.
 
@@ -72,13 +72,13 @@ def create_app(
         ],
         exception_handlers={HTTPException: _http_error},
     )
-    return Gate(app, access, touched=touched)
+    return PageGate(app, access, touched=touched)
 
 
 class _Answers:
     """Answers requests that have passed the gate."""
 
-    def __init__(self, access: Access, sources: Sources, changes: Changes) -> None:
+    def __init__(self, access: PageAccess, sources: Sources, changes: Changes) -> None:
         self._access = access
         self._sources = sources
         self._changes = changes
@@ -141,7 +141,7 @@ async def _events(changes: Changes) -> AsyncIterator[str]:
             yield f"event: changed\ndata: {json.dumps({'revision': revision})}\n\n"
 
 
-def _welcome(request: Request, access: Access) -> Response:
+def _welcome(request: Request, access: PageAccess) -> Response:
     """Give the browser its cookie, and lead it to the page."""
     response: Response
     if request.headers.get("sec-fetch-site", "none") == "none":

@@ -15,7 +15,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cognee_hooks.view.access import OPEN_PATH, Access
+from cognee_hooks.view.access import OPEN_PATH, PageAccess
 from cognee_hooks.view.pages import refusal
 
 SECURITY_HEADERS = {
@@ -35,7 +35,7 @@ SECURITY_HEADERS = {
 _OURS = frozenset({"same-origin", "none"})
 
 
-class Gate:
+class PageGate:
     """Refuses what is not meant for the page, and protects what is answered.
 
     Args:
@@ -44,7 +44,7 @@ class Gate:
         touched: Called with each request that is let through.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, *, touched: Callable[[], None]) -> None:
+    def __init__(self, app: ASGIApp, access: PageAccess, *, touched: Callable[[], None]) -> None:
         self._app = app
         self._access = access
         self._touched = touched

@@ -25,7 +25,7 @@ class Found:
     problems: Sequence[str] = ()
 
 
-class Installed:
+class InstalledPlugins:
     """Looks at the plugins again when the person's configuration was written.
 
     Args:

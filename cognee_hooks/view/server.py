@@ -14,11 +14,11 @@ from pathlib import Path
 import uvicorn
 
 from cognee_hooks.services.listening import listen
-from cognee_hooks.view.access import Access
+from cognee_hooks.view.access import PageAccess
 from cognee_hooks.view.app import create_app
 from cognee_hooks.view.browser import open_address
 from cognee_hooks.view.changes import Changes
-from cognee_hooks.view.installed import Installed
+from cognee_hooks.view.installed import InstalledPlugins
 from cognee_hooks.view.sources import Sources
 
 ADDRESS = "127.0.0.1"
@@ -71,7 +71,7 @@ def serve(
         UsageError: The port cannot be had.
     """
     with listen(ADDRESS, port) as listener:
-        access = Access(listener.getsockname()[1])
+        access = PageAccess(listener.getsockname()[1])
         with tempfile.TemporaryDirectory(
             prefix="cognee-hooks-", ignore_cleanup_errors=True
         ) as folder:
@@ -81,7 +81,7 @@ def serve(
                 if browser:
                     open_address(access.address, Path(folder))
 
-            sources = Sources(environ, Installed(environ, cwd).look)
+            sources = Sources(environ, InstalledPlugins(environ, cwd).look)
             asyncio.run(_Serving(access, sources, ready, idle_seconds).run(listener))
 
 
@@ -96,7 +96,7 @@ class _Serving:
     """
 
     def __init__(
-        self, access: Access, sources: Sources, ready: Callable[[], None], idle_seconds: float
+        self, access: PageAccess, sources: Sources, ready: Callable[[], None], idle_seconds: float
     ) -> None:
         self._idle_seconds = idle_seconds
         self._asked = time.monotonic()
