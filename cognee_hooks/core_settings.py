@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.address import is_loopback
 from cognee_hooks.services.names import DEFAULT_DATASET, safe_dataset_name, safe_session_id
 from cognee_hooks.settings import ENV_FILE, SHELL, Narrow, Settings, option
 from cognee_hooks.values import to_uuids

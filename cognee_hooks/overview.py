@@ -11,13 +11,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 from cognee_hooks import federation
 from cognee_hooks.guard import attempt
 from cognee_hooks.outcomes import flat
 from cognee_hooks.printable import one_line
 from cognee_hooks.results import AT_THE_SERVER, Act, StatusRow
+from cognee_hooks.services.address import bare
 from cognee_hooks.services.health import HealthMonitor
 
 if TYPE_CHECKING:
@@ -112,22 +112,6 @@ async def look_at_server(host: Host, deadline: Deadline) -> ServerView:
         detail=one_line(detail),
         milliseconds=milliseconds,
     )
-
-
-def bare(url: str) -> str:
-    """Return an address without what may be secret in it: user, password, query, fragment.
-
-    What is no address of a server is ``?``.
-    """
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = None
-    if not host:
-        return "?"
-    host = f"[{host}]" if ":" in host else host
-    return one_line(f"{parts.scheme}://{host}{f':{port}' if port else ''}{parts.path}")
 
 
 # -- the core's rows -------------------------------------------------------------------------------

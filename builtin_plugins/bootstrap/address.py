@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.address import is_loopback
 
 if TYPE_CHECKING:
     from cognee_hooks.core_settings import Mode

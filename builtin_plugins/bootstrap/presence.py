@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from builtin_plugins.bootstrap.address import port_of
-from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.address import is_loopback
 
 if TYPE_CHECKING:
     from builtin_plugins.bootstrap.pidfile import PidFile

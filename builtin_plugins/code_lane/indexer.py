@@ -17,8 +17,8 @@ from builtin_plugins.code_lane.tree import fingerprint
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.results import Act
+from cognee_hooks.services.address import is_loopback
 from cognee_hooks.services.git import Git
-from cognee_hooks.services.keys import is_loopback
 from cognee_hooks.services.pipelines import CODE_PIPELINE, PipelineState
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from cognee_hooks.history.sessions import known_sessions
 from cognee_hooks.history.waiting import Waiting, quarantined_files, waiting_files
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act, CheckResult, CheckStatus
-from cognee_hooks.services.keys import is_loopback, only_looking
+from cognee_hooks.services.address import is_loopback
+from cognee_hooks.services.keys import only_looking
 from cognee_hooks.services.logfile import read_end
 from cognee_hooks.services.names import DEFAULT_DATASET
 from cognee_hooks.services.paths import Paths

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cognee_hooks.doctor.rows import failed, info, ok, warning
-from cognee_hooks.overview import bare
 from cognee_hooks.results import CheckResult
-from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.address import bare, is_loopback
 from cognee_hooks.services.permissions import open_to_others
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from cognee_hooks.doctor.rows import failed, info, ok, warning
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.overview import bare
 from cognee_hooks.results import CheckResult
-from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.address import bare, is_loopback
 
 if TYPE_CHECKING:
     from cognee_hooks.deadline import Deadline

@@ -21,10 +21,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.services.address import problem_of
 from cognee_hooks.services.answers import DatasetRef, Health
 from cognee_hooks.services.api import ServerApi
 from cognee_hooks.services.identities import IdentityRoutes
@@ -107,7 +107,7 @@ class CogneeClient(ServerApi):
     ) -> None:
         super().__init__()
         self.base_url = base_url.rstrip("/")
-        self._url_problem = _problem_of_url(self.base_url)
+        self._url_problem = problem_of(self.base_url)
         self._keys = keys
         self._chain = keys if isinstance(keys, KeyChain) else None
         self._sharing: SharingKeySource | None = None
@@ -360,22 +360,6 @@ def _tls() -> ssl.SSLContext:
     # Companies add their own authorities to the system's store; the bundled list lacks them.
     context.load_default_certs()
     return context
-
-
-def _problem_of_url(url: str) -> str:
-    """Say why a base URL cannot be used, or "". It is not repeated: it may hold a password."""
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        sound = False
-    if not sound or not url.isascii() or any(each <= " " for each in url):
-        return "the server URL is not an http or https address; check COGNEE_BASE_URL"
-    if "@" in parts.netloc:
-        return "the server URL holds a user name or password; put a key in COGNEE_API_KEY instead"
-    if parts.query or parts.fragment:
-        return "the server URL must end before '?' and '#'; check COGNEE_BASE_URL"
-    return ""
 
 
 def _transport_failure(error: Exception, *, sent: bool) -> ServerFailure:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import ipaddress
 import logging
 import time
 from collections.abc import Iterator, Mapping
@@ -18,10 +17,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.errors import ServerFailure
+from cognee_hooks.services.address import is_loopback
 from cognee_hooks.services.answers import text_of
 from cognee_hooks.services.retry import Backoff
 from cognee_hooks.services.statefile import LockFile, read_object, write_json
@@ -301,12 +300,3 @@ def _field(document: object, name: str) -> str:
 
 def _is_sendable(value: str) -> bool:
     return 0 < len(value) <= _KEY_LIMIT and all("!" <= each <= "~" for each in value)
-
-
-def is_loopback(url: str) -> bool:
-    """Tell whether a URL leads to this machine: ``localhost``, ``127.0.0.0/8`` or ``[::1]``."""
-    try:
-        host = (urlsplit(url).hostname or "").rstrip(".")
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

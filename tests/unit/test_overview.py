@@ -10,7 +10,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.faults import DropReason
 from cognee_hooks.host import Host
-from cognee_hooks.overview import MAX_ROW, bare, look_at_server, overview
+from cognee_hooks.overview import MAX_ROW, look_at_server, overview
 from cognee_hooks.results import Act, CheckResult, CheckStatus, Command, Identity, StatusRow
 from tests.support.scripted import ScriptedClient, fails
 
@@ -299,20 +299,3 @@ def test_doctors_rows_tell_what_to_do_and_the_worst_comes_first_in_the_head():
 
 
 # -- addresses -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("http://localhost:8011", "http://localhost:8011"),
-        ("https://me:" + "pass" + "@host.example/base?key=1#x", "https://host.example/base"),
-        ("https://to" + "ken@host.example:444", "https://host.example:444"),
-        ("http://[::1]:80/x", "http://[::1]:80/x"),
-        ("http://host:port", "?"),
-        ("http://[", "?"),
-        ("nonsense", "?"),
-        ("http://a/\x1b[2J\x9bb\x07", "http://a/b"),
-    ],
-)
-def test_an_address_is_shown_without_what_may_be_secret(url, expected):
-    assert bare(url) == expected

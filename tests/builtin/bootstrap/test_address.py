@@ -6,7 +6,7 @@ import pytest
 
 from builtin_plugins.bootstrap.address import port_of, why_not
 from cognee_hooks.core_settings import CoreSettings, Mode, decide_mode
-from cognee_hooks.services.keys import is_loopback
+from cognee_hooks.services.address import is_loopback
 from cognee_hooks.settings import Settings
 
 

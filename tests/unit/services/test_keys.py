@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services import keys as module
-from cognee_hooks.services.keys import Key, KeyChain, is_loopback
+from cognee_hooks.services.keys import Key, KeyChain
 from cognee_hooks.services.statefile import read_object, write_json
 
 URL = "http://127.0.0.1:8011"
@@ -324,36 +324,3 @@ async def test_no_key_password_or_token_is_ever_shown(make, server, caplog):
 def test_a_keys_value_is_in_no_representation(value):
     shown = f"{Key('<' + value + '>', 'env')!r} {Key('<' + value + '>', 'env')!s}"
     assert f"<{value}>" not in shown
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://localhost:8011",
-        "http://LOCALHOST.",
-        "http://127.0.0.1",
-        "http://127.0.0.2:1",
-        "https://[::1]:8011",
-        "http://[::1]",
-    ],
-)
-def test_w37_every_spelling_of_this_machine_is_loopback(url):
-    assert is_loopback(url)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1.example.com",
-        "http://localhost.example.com",
-        "http://0.0.0.0",
-        "http://[::]",
-        "http://127.1",
-        "http://192.168.0.1",
-        "http://user@example.com#@localhost",
-        "http://[::1",
-        "",
-    ],
-)
-def test_w37_what_only_resembles_this_machine_is_not_loopback(url):
-    assert not is_loopback(url)
