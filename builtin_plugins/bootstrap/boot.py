@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from builtin_plugins.bootstrap.environment import without_installers
 from builtin_plugins.bootstrap.errors import BootFailed
@@ -30,10 +29,12 @@ BOOT_LOCK_STALE = 60.0
 """Seconds after which all plugins take the boot lock for stale."""
 LOCK_POLL = 0.2
 HEALTH_POLL = 1.0
+PUMP = "builtin_plugins.bootstrap.pump"
 CONSOLE_CAP = 1024 * 1024
 """Bytes of the server's output that are kept of each start."""
 
 _LAST_LOOK_SECONDS, _LAST_LOOK_POLL = 2.0, 0.25
+_PUMP_SECONDS, _PUMP_POLL = 5.0, 0.02
 _CONSOLE_TAIL = 600
 _MAX_LINE = 300
 _EMBEDDED_NEEDS = ("python_multipart", "starlette", "uvicorn")
@@ -76,6 +77,7 @@ class Boot:
     ) -> None:
         self._plan = plan
         self._environ = environ
+        self._pump = Process()
         self._probe = probe
         self._log = log
         self._tell = tell
@@ -206,10 +208,10 @@ class Boot:
         environ = without_installers(self._environ)
         source, sink = os.pipe()
         try:
-            script = str(Path(__file__).with_name("pump.py"))
-            pump = [sys.executable, "-I", "-S", script, str(places.console), str(CONSOLE_CAP)]
+            pump = [sys.executable, "-P", "-m", PUMP, str(places.console), str(CONSOLE_CAP)]
             try:
-                spawn_detached(pump, env={}, stdin=source)
+                pid = spawn_detached(pump, env=self._environ, stdin=source)
+                self._pump = Process(pid=pid, started=start_time(pid))
             except OSError as error:
                 self._log.write("console_pump_start_failed", error=error)
                 return spawn_detached(command, env=environ, cwd=folder)
@@ -247,7 +249,16 @@ class Boot:
             if await self._probe.healthy(_LAST_LOOK_POLL * 2):
                 return False
             await asyncio.sleep(_LAST_LOOK_POLL)
+        await self._all_written()
         raise self._exited(server)
+
+    async def _all_written(self) -> None:
+        """Wait until all that the server said is in the file."""
+        limit = Deadline.after(_PUMP_SECONDS)
+        while not limit.expired:
+            if not self._pump.alive:
+                return
+            await asyncio.sleep(_PUMP_POLL)
 
     def _exited(self, server: Process) -> BootFailed:
         console = self._plan.places.console

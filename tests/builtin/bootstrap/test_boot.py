@@ -276,7 +276,7 @@ async def test_a_server_without_a_pump_or_a_note_is_a_server_nevertheless(
     spawn = boot.spawn_detached
 
     def full(command: list[str], **more: Any) -> int:
-        if "pump.py" in " ".join(command):
+        if boot.PUMP in command:
             raise OSError(errno.ENOSPC, "No space left on device")
         return spawn(command, **more)
 
