@@ -146,6 +146,18 @@ class PluginContext:
         """
         return await self._host.redact(value, max_bytes=max_bytes, flatten=flatten)
 
+    async def redact_or_drop(self, value: T, *, max_bytes: int | None = None) -> Redacted[T] | None:
+        """Make a captured value safe to leave the process, or count it as dropped; see `redact`.
+
+        Returns:
+            The safe value; None where it cannot be made safe.
+        """
+        try:
+            return await self.redact(value, max_bytes=max_bytes)
+        except RedactionFailed:
+            self.drop(DropReason.REDACTION_FAILED)
+            return None
+
     async def redact_name(self, name: str, what: str) -> Redacted[str]:
         """Make sure that a name is safe to leave the process as it is.
 
@@ -186,10 +198,8 @@ class PluginContext:
         Returns:
             What became of it; None where it cannot be made safe, which counts as dropped.
         """
-        try:
-            redacted = await self.redact(entry)
-        except RedactionFailed:
-            self.drop(DropReason.REDACTION_FAILED)
+        redacted = await self.redact_or_drop(entry)
+        if redacted is None:
             return None
         return await self.store(
             StoreRequest(entry=redacted, session_id=session.session_id, dataset=session.dataset)

@@ -201,11 +201,8 @@ class CapturePlugin:
 
     async def _redacted(self, text: str, max_bytes: int) -> str:
         """Return redacted text; "" where it cannot be made safe, which is counted."""
-        try:
-            return (await self._context.redact(text, max_bytes=max_bytes)).value.strip()
-        except RedactionFailed:
-            self._context.drop(DropReason.REDACTION_FAILED)
-            return ""
+        safe = await self._context.redact_or_drop(text, max_bytes=max_bytes)
+        return "" if safe is None else safe.value.strip()
 
     def _save(self, parked: dict[str, Any]) -> None:
         self._parked = parked

@@ -15,7 +15,6 @@ from builtin_plugins.compaction.settings import CompactionSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import PreCompact, SessionStart, Stop, Turn, UserPromptSubmit
-from cognee_hooks.faults import DropReason
 from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatus
 from cognee_hooks.services.recall import guarded_recall
 
@@ -126,13 +125,11 @@ class CompactionPlugin:
         if not turns:
             return []
         raw = [[turn.question, turn.answer] for turn in turns[-MAX_TURNS:]]
-        try:
-            pairs = (await self._context.redact(raw, max_bytes=MAX_TURN_BYTES)).value
-        except RedactionFailed:
-            self._context.drop(DropReason.REDACTION_FAILED)
+        pairs = await self._context.redact_or_drop(raw, max_bytes=MAX_TURN_BYTES)
+        if pairs is None:
             return []
         # An answer to a question that is private may repeat it.
-        return [Turn(question=asked, answer=said) for asked, said in pairs if asked.strip()]
+        return [Turn(question=asked, answer=said) for asked, said in pairs.value if asked.strip()]
 
     async def _anchor(
         self, session: Session, turns: list[Turn], event: PreCompact, deadline: Deadline
