@@ -17,7 +17,7 @@ from cognee_hooks.errors import PluginRefused
 from cognee_hooks.markers import POLICY_ATTRIBUTE, PREFIX, Kind, policy_of
 
 
-def check_plugin(name: str, plugin: object, manager: pluggy.PluginManager) -> tuple[str, ...]:
+def accepted_hooks(name: str, plugin: object, manager: pluggy.PluginManager) -> tuple[str, ...]:
     """Check a plugin against the rules.
 
     Args:

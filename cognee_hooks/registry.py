@@ -23,7 +23,7 @@ from cognee_hooks._defaults import BUILT_IN_MARKER, BUILT_IN_PACKAGE, BUILT_INS,
 from cognee_hooks.errors import PluginError, PluginRefused
 from cognee_hooks.guard import Attempt, Worker, attempt
 from cognee_hooks.markers import POLICY_ATTRIBUTE, PROJECT, Policy, policy_of
-from cognee_hooks.refusals import check_plugin
+from cognee_hooks.refusals import accepted_hooks
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -210,7 +210,7 @@ class Registry:
 
         def make() -> tuple[object, tuple[str, ...]]:
             plugin = _made(record.name, candidate.load(), make_context)
-            return plugin, check_plugin(record.name, plugin, self.manager)
+            return plugin, accepted_hooks(record.name, plugin, self.manager)
 
         done = attempt(make) if record.built_in else self._aside(record.name, make)
         if done is None:

@@ -108,7 +108,7 @@ async def _facts(
         venv = "does not answer"
     else:
         venv = found.version or "not built"
-        if version.is_newer(found.version):
+        if version.is_past_tested(found.version):
             remedy = f"another plugin installed it; what was tested is {version.PIN}"
     uv = find_uv(environ, server.plan.shared) or "not found, so Python's own venv and pip"
     detail = f"uv: {uv} · venv: {venv} · pin: {version.PIN}"

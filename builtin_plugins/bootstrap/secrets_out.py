@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cognee_hooks.redaction.names import kind_of
-from cognee_hooks.redaction.rules import find
+from cognee_hooks.redaction.rules import find_secrets
 from cognee_hooks.redaction.spans import replace
 
 _SHORTEST = 8
@@ -31,4 +31,4 @@ class Cleaner:
         """Return the text with a tag in the place of each secret."""
         for value in self._known:
             text = text.replace(value, "[redacted:CREDENTIAL]")
-        return replace(text, find(text))
+        return replace(text, find_secrets(text))

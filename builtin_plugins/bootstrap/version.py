@@ -29,7 +29,7 @@ def is_acceptable(version: str) -> bool:
     return version in TESTED or (found is not None and _parts(version) >= _parts(PIN))
 
 
-def is_newer(version: str) -> bool:
+def is_past_tested(version: str) -> bool:
     """Tell whether a version is of a later line than the tested ones."""
     found = _NUMBERS.match(version)
     return found is not None and _parts(version)[:2] > _parts(PIN)[:2]

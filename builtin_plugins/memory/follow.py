@@ -46,7 +46,7 @@ def is_over(status: str) -> bool:
     return PipelineState.of(status) is not PipelineState.RUNNING
 
 
-async def follow(
+async def follow_document(
     pipelines: PipelineRoutes,
     dataset_id: str,
     listed: Listed,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from builtin_plugins.memory import texts
 from builtin_plugins.memory.files import MAX_BYTES, TextFile, read_file
-from builtin_plugins.memory.follow import ENDED, Fate, Listed, follow
+from builtin_plugins.memory.follow import ENDED, Fate, Listed, follow_document
 from builtin_plugins.memory.origins import Origins
 from builtin_plugins.memory.targets import LIST_SECONDS, DatasetTarget, catalogue_of
 from cognee_hooks import Deadline, PluginContext
@@ -223,7 +223,7 @@ class Remembering:
         reached = Fate.READY
         if done.status != "completed":
             limit = Deadline.after(self._settings.wait_seconds, self._context.clock)
-            reached = await follow(
+            reached = await follow_document(
                 self._pipelines, dataset_id, listed, before=before, deadline=limit
             )
         if file is not None and reached is not Fate.UNSEEN:

@@ -86,7 +86,7 @@ async def _share_part(
     return found
 
 
-def choose(name: str, rows: Iterable[Dataset], owner_id: str, memo: Memo) -> str:
+def choose_dataset(name: str, rows: Iterable[Dataset], owner_id: str, memo: Memo) -> str:
     """Return the UUID of the dataset that a name means to everybody who shares it.
 
     Args:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from builtin_plugins.provisioning.grants import choose, share
+from builtin_plugins.provisioning.grants import choose_dataset, share
 from builtin_plugins.provisioning.marker import Marker
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import Dataset
@@ -103,7 +103,7 @@ class Sharing:
     ) -> str:
         await self._share(rows, deadline)
         parent = self._marker.parent_id
-        found = choose(name, rows, parent, self._marker.granted)
+        found = choose_dataset(name, rows, parent, self._marker.granted)
         if not found and not write:
             self._absent[name] = self._clock() + ABSENT_SECONDS
             self._save()

@@ -23,7 +23,7 @@ def cells(text: str) -> int:
     return sum(width for _, width in _clusters(text))
 
 
-def cut(text: str, max_width: int) -> str:
+def cut_to_cells(text: str, max_width: int) -> str:
     """Return the longest beginning that fits and ends between two visible characters."""
     kept = []
     for cluster, width in _clusters(text):

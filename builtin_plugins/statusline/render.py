@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from builtin_plugins.statusline.cells import cells, cut
+from builtin_plugins.statusline.cells import cells, cut_to_cells
 from cognee_hooks.results import StatusSegment
 
 SEPARATOR = " · "
@@ -44,7 +44,7 @@ def fitted(segments: Sequence[StatusSegment], max_width: int) -> list[str]:
     while cells(line := SEPARATOR.join(each.text for each in parts)) > max_width:
         spare = [each for each in parts if _can_shrink(each)]
         if not spare:
-            return [cut(line, max_width)]
+            return [cut_to_cells(line, max_width)]
         least = min(reversed(spare), key=lambda each: each.segment.priority)
         if least.form < len(least.segment.shorter):
             least.form += 1

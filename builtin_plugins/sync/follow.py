@@ -48,7 +48,7 @@ async def watermark(client: CogneeClient, deadline: Deadline) -> float | None:
         return None
 
 
-async def follow(
+async def follow_run(
     client: CogneeClient,
     session_id: str,
     *,

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from builtin_plugins.sync.files import SyncRecords
-from builtin_plugins.sync.follow import follow, watermark
+from builtin_plugins.sync.follow import follow_run, watermark
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Act
 from cognee_hooks.services.client import DatasetRef
@@ -143,7 +143,7 @@ class Improver:
         if outcome.result is None or outcome.since is None:
             return None
         before = self.record(target)
-        run = await follow(
+        run = await follow_run(
             self._context.services.client,
             target.session_id,
             dataset_id=outcome.result.dataset_id,

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from builtin_plugins.updates.record import FoundRelease, RecordFile
-from builtin_plugins.updates.release import MEDIA_TYPE, PACKAGE, is_newer, newest
+from builtin_plugins.updates.release import MEDIA_TYPE, PACKAGE, is_update, newest
 from builtin_plugins.updates.settings import UpdatesSettings
 from cognee_hooks import PluginContext, __version__, hookimpl
 from cognee_hooks.deadline import Deadline
@@ -75,7 +75,7 @@ class UpdatesPlugin:
 
     def _newer(self) -> str:
         release = self._record.read().release if self._index else ""
-        return one_line(release) if is_newer(release, __version__) else ""
+        return one_line(release) if is_update(release, __version__) else ""
 
     async def _look(self) -> None:
         now = self._context.now()

@@ -31,7 +31,7 @@ def newest(page: object) -> str:
     return max(_releases(page), key=_numbers, default="")
 
 
-def is_newer(release: str, current: str) -> bool:
+def is_update(release: str, current: str) -> bool:
     """Tell whether a final release is newer than a version, which may be a pre-release."""
     base = _NUMBERS.match(current)
     if base is None or not _NUMBERS.fullmatch(release):

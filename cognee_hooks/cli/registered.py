@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Sequence
 
 from cognee_hooks.cli import calling
-from cognee_hooks.cli.stdin import read_text
+from cognee_hooks.cli.stdin import read_stream
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
 from cognee_hooks.printable import one_line
@@ -143,7 +143,7 @@ def _quoted(word: str) -> str:
 
 def _text(words: Sequence[str]) -> str:
     if list(words) == ["-"]:
-        return read_text(sys.stdin, Deadline.after(STDIN_SECONDS)).strip()
+        return read_stream(sys.stdin, Deadline.after(STDIN_SECONDS)).strip()
     return joined(words)
 
 

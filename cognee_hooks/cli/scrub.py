@@ -27,7 +27,7 @@ from cognee_hooks.host import Host
 from cognee_hooks.leak import Leak
 from cognee_hooks.printable import clean
 from cognee_hooks.results import Scrubbed, ScrubState
-from cognee_hooks.scrub.check import problem_of
+from cognee_hooks.scrub.check import value_problem
 from cognee_hooks.scrub.here import Here
 from cognee_hooks.scrub.pending import PendingFile
 from cognee_hooks.scrub.server import ServerSide
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     asked = sys.stdin is not None and sys.stdin.isatty()
     value = _value(prompting=asked)
     environ = current_environ()
-    problem = problem_of(value, environ.get("HOME", ""))
+    problem = value_problem(value, environ.get("HOME", ""))
     if problem:
         raise UsageError(problem)
     if not asked and not (options.yes or options.dry_run):

@@ -28,10 +28,10 @@ def read_payload(stream: TextIO | None, deadline: Deadline) -> Mapping[str, Any]
     Returns:
         The object, or None where nothing usable comes: no data, other data, too much data.
     """
-    return read_object(stream, deadline)[0]
+    return read_first_object(stream, deadline)[0]
 
 
-def read_object(
+def read_first_object(
     stream: TextIO | None, deadline: Deadline
 ) -> tuple[Mapping[str, Any] | None, bytes]:
     """Return the first object on a stream, as `read_payload` does, and all that was read."""
@@ -45,7 +45,7 @@ def read_object(
     return found, bytes(buffer)
 
 
-def read_text(stream: TextIO | None, deadline: Deadline) -> str:
+def read_stream(stream: TextIO | None, deadline: Deadline) -> str:
     """Return the text on a stream, to its end; what is too much is cut off."""
     buffer = bytearray()
     for chunk in _chunks(stream, deadline):

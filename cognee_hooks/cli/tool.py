@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cognee_hooks.cli import calling
-from cognee_hooks.cli.stdin import read_object
+from cognee_hooks.cli.stdin import read_first_object
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import UsageError
 from cognee_hooks.printable import one_line
@@ -87,7 +87,7 @@ def _arguments(given: str | None) -> Mapping[str, Any]:
     if given is None:
         if sys.stdin is None or sys.stdin.isatty():
             return {}
-        found, read = read_object(sys.stdin, Deadline.after(STDIN_SECONDS))
+        found, read = read_first_object(sys.stdin, Deadline.after(STDIN_SECONDS))
         if found is None and read.strip():
             raise UsageError("what came on standard input is no JSON object")
         return found or {}

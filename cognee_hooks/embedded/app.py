@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from cognee_hooks.embedded.call import Handler, RouteCall, read_form, read_json
+from cognee_hooks.embedded.call import Handler, RouteCall, read_form, read_json_body
 from cognee_hooks.embedded.errors import ApiError, detail
 from cognee_hooks.embedded.gate import Gate
 from cognee_hooks.embedded.memory import EmbeddedMemory
-from cognee_hooks.embedded.openapi import document
+from cognee_hooks.embedded.openapi import openapi_document
 from cognee_hooks.embedded.routes import auth, datasets, documents, recall, sessions
 
 MAX_BODY = 25_000_000
@@ -103,7 +103,7 @@ class _Server:
         parameters = (request.path_params, request.query_params)
         match endpoint.reads:
             case "json":
-                return RouteCall(*parameters, body=await read_json(request))
+                return RouteCall(*parameters, body=await read_json_body(request))
             case "form":
                 return RouteCall(*parameters, form=await read_form(request, self._max_body))
             case _:
@@ -140,7 +140,7 @@ def create_app(
     """
     server = _Server(memory, auth=auth, max_body=max_body)
     routes = [server.route(endpoint) for endpoint in ENDPOINTS]
-    described = document([(endpoint.method, endpoint.path) for endpoint in ENDPOINTS])
+    described = openapi_document([(endpoint.method, endpoint.path) for endpoint in ENDPOINTS])
 
     async def openapi(_request: Request) -> Response:
         return JSONResponse(described)

@@ -111,7 +111,7 @@ class RouteCall:
 Handler = Callable[[EmbeddedMemory, RouteCall], Any]
 
 
-async def read_json(request: Request) -> dict[str, Any]:
+async def read_json_body(request: Request) -> dict[str, Any]:
     """The JSON object in a request.
 
     Lone surrogates are replaced: a cognee server takes them and then cannot show the session again.

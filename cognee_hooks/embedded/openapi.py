@@ -9,7 +9,7 @@ from typing import Any
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
-def document(routes: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def openapi_document(routes: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The OpenAPI document.
 
     Args:

@@ -127,7 +127,7 @@ class RedactionPipeline:
         hits: list[Hit] = []
         if not self._enabled:
             return text, hits
-        for find in (rules.find, *(each.find for each in self._patterns.values())):
+        for find in (rules.find_secrets, *(each.find for each in self._patterns.values())):
             text = self._explained(text, merge(text, find(text)), hits)
         text = self._explained(text, merge(text, self._custom.find(text)), hits)
         return text, hits
@@ -138,7 +138,7 @@ class RedactionPipeline:
         if len(text) > MAX_INPUT:
             text = _beginning(text) + _LEFT_OUT
         text = strip_private(sanitise(text))
-        return replace(text, rules.find(text)) if self._enabled else text
+        return replace(text, rules.find_secrets(text)) if self._enabled else text
 
     def _by_patterns(self, name: str, texts: list[str]) -> list[str]:
         patterns = self._patterns[name]
@@ -157,7 +157,7 @@ class RedactionPipeline:
             texts = [replace(text, merge(text, self._custom.find(text))) for text in texts]
             # What nobody changed since the built-in rules saw it cannot hold anything new for them.
             texts = [
-                text if text == known else replace(text, rules.find(text))
+                text if text == known else replace(text, rules.find_secrets(text))
                 for text, known in zip(texts, first, strict=True)
             ]
         finish = str if max_bytes is None or flatten else lambda text: cut(text, max_bytes)

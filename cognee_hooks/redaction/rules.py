@@ -36,7 +36,7 @@ FINDERS = (
 """They look at the whole text, independently of each other."""
 
 
-def find(text: str) -> list[Span]:
+def find_secrets(text: str) -> list[Span]:
     """Return the secrets in a text, ordered and apart.
 
     Colour codes and characters without width are looked through. Text that stands in a string with

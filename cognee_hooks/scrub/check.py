@@ -16,7 +16,7 @@ _VOCABULARY = (
 )
 
 
-def problem_of(value: str, home: str) -> str:
+def value_problem(value: str, home: str) -> str:
     """Return why a value cannot be scrubbed, in a sentence; "" where it can.
 
     Args:

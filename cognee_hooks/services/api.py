@@ -26,7 +26,7 @@ from cognee_hooks.services.answers import (
 from cognee_hooks.services.asking import expect, put, revealed
 from cognee_hooks.services.code import CodeRoutes
 from cognee_hooks.services.documents import DocumentRoutes
-from cognee_hooks.services.entries import problem_of
+from cognee_hooks.services.entries import entry_problem
 from cognee_hooks.services.identities import IdentityRoutes
 from cognee_hooks.services.improve import (
     ImproveResult,
@@ -199,7 +199,7 @@ class ServerApi(ABC):
         """
         document: dict[str, Any] = revealed(entry)
         session = safe_session_id(session_id)
-        problem = problem_of(document) or ("" if session else "an entry needs a session")
+        problem = entry_problem(document) or ("" if session else "an entry needs a session")
         if problem:
             raise ServerFailure(FailureKind.REJECTED, f"not sent: {problem}", sent=False)
         dataset = await self._addressed(dataset, deadline, write=True)

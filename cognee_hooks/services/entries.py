@@ -16,7 +16,7 @@ _GRAPH_KEYS = frozenset({"node_ids", "edge_ids"})
 _SCORES = range(1, 6)
 
 
-def problem_of(entry: object) -> str:
+def entry_problem(entry: object) -> str:
     """Say why a server would refuse an entry.
 
     Returns:

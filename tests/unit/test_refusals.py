@@ -10,7 +10,7 @@ import pytest
 from cognee_hooks import hookimpl, hookspecs
 from cognee_hooks.errors import PluginRefused
 from cognee_hooks.markers import PROJECT
-from cognee_hooks.refusals import check_plugin
+from cognee_hooks.refusals import accepted_hooks
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def plugin_of(members: dict[str, Any]) -> object:
 def test_a_broken_rule_is_refused_with_its_sentence(manager, rule):
     members, sentence = RULES[rule]
     with pytest.raises(PluginRefused) as refused:
-        check_plugin("mine", plugin_of(members), manager)
+        accepted_hooks("mine", plugin_of(members), manager)
     assert sentence in str(refused.value)
     assert refused.value.plugin == "mine"
     assert str(refused.value).endswith((".", "?"))
@@ -131,7 +131,7 @@ def test_good_plugins_pass_and_their_hooks_are_named(manager):
         @hookimpl
         def cognee_status_segments() -> None: ...
 
-    hooks = check_plugin("mine", Good(), manager)
+    hooks = accepted_hooks("mine", Good(), manager)
     assert set(hooks) >= {
         "cognee_of_the_future",
         "cognee_pre_compact",

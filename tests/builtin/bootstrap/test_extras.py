@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from builtin_plugins.bootstrap.extras import missing, needed, requirement
-from builtin_plugins.bootstrap.version import PIN, TESTED, is_acceptable, is_newer
+from builtin_plugins.bootstrap.version import PIN, TESTED, is_acceptable, is_past_tested
 from tests.support.real_cognee import VERSIONS
 
 
@@ -60,7 +60,7 @@ def test_w19_what_is_tested_or_newer_stays_and_all_else_is_replaced(version: str
 
 
 def test_a_version_of_a_later_line_is_told():
-    assert [is_newer(each) for each in ("1.6.9", "1.7.0", "2.0.0", "")] == [
+    assert [is_past_tested(each) for each in ("1.6.9", "1.7.0", "2.0.0", "")] == [
         False,
         True,
         True,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builtin_plugins.memory import remember
-from builtin_plugins.memory.follow import follow
+from builtin_plugins.memory.follow import follow_document
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.host import Host
 from tests.support.asking import Asking
@@ -52,7 +52,9 @@ class Session:
 @pytest.fixture
 async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable]:
     """Make sessions that nobody else shares anything with."""
-    monkeypatch.setattr(remember, "follow", functools.partial(follow, settled_seconds=0.1))
+    monkeypatch.setattr(
+        remember, "follow_document", functools.partial(follow_document, settled_seconds=0.1)
+    )
     hosts: list[Host] = []
 
     def build(client: ScriptedClient | None = None, **environ: str) -> Session:

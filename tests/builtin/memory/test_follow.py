@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from builtin_plugins.memory.follow import ENDED, Fate, follow
+from builtin_plugins.memory.follow import ENDED, Fate, follow_document
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 
@@ -36,7 +36,7 @@ async def run(*statuses, before="", there=True, seconds=2.0, settled=0.05):
     pipelines = Pipelines(*statuses)
     limit = Deadline.after(seconds)
     async with asyncio.timeout(5.0):
-        return await follow(
+        return await follow_document(
             pipelines, "id", listed, before=before, deadline=limit, settled_seconds=settled
         )
 

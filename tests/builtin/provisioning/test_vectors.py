@@ -7,7 +7,7 @@ import time
 import pytest
 
 from builtin_plugins.provisioning.checks import memory_text
-from builtin_plugins.provisioning.grants import DENIED_SECONDS, choose, share
+from builtin_plugins.provisioning.grants import DENIED_SECONDS, choose_dataset, share
 from builtin_plugins.provisioning.marker import Marker, MarkerFile
 from builtin_plugins.provisioning.settings import IdentityPolicy, ProvisioningSettings
 from cognee_hooks.deadline import Deadline
@@ -269,8 +269,8 @@ def test_vector_115_the_owners_own_dataset_is_the_one():
         Dataset(A, "d", OWNER, "2026-05-01T00:00:00"),
         Dataset(B, "d", "somebody", "2026-01-01T00:00:00"),
     ]
-    assert choose("d", found, OWNER, {A: None, B: None}) == A
-    assert choose("d", found, OWNER, {B: None}) == A
+    assert choose_dataset("d", found, OWNER, {A: None, B: None}) == A
+    assert choose_dataset("d", found, OWNER, {B: None}) == A
 
 
 def test_vector_116_of_others_datasets_the_oldest_is_the_one():
@@ -280,11 +280,11 @@ def test_vector_116_of_others_datasets_the_oldest_is_the_one():
         Dataset(C, "d", "z", ""),
     ]
     everything = dict.fromkeys((A, B, C))
-    assert choose("d", found, OWNER, everything) == B
-    assert choose("d", found[2:], OWNER, everything) == C
-    assert choose("d", found, OWNER, {A: None, B: 5.0}) == A
-    assert choose("d", found, OWNER, {}) == ""
-    assert choose("e", found, OWNER, everything) == ""
+    assert choose_dataset("d", found, OWNER, everything) == B
+    assert choose_dataset("d", found[2:], OWNER, everything) == C
+    assert choose_dataset("d", found, OWNER, {A: None, B: 5.0}) == A
+    assert choose_dataset("d", found, OWNER, {}) == ""
+    assert choose_dataset("e", found, OWNER, everything) == ""
 
 
 async def test_vector_117_an_account_with_data_and_no_tenant_stays_as_it_is(agent, sharing):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.statusline.cells import cells, cut
+from builtin_plugins.statusline.cells import cells, cut_to_cells
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 WOMAN_DARK_TECHNOLOGIST = "\U0001f469\U0001f3ff\u200d\U0001f4bb"
@@ -56,12 +56,12 @@ def test_a_text_takes_as_many_cells_as_a_terminal_gives_it(text, width):
     ],
 )
 def test_a_cut_falls_between_characters(text, width, shown):
-    assert cut(text, width) == shown
+    assert cut_to_cells(text, width) == shown
 
 
 @given(st.text(max_size=30), st.integers(0, 40))
 def test_what_is_cut_fits_and_is_a_beginning(text, width):
-    shown = cut(text, width)
+    shown = cut_to_cells(text, width)
     assert text.startswith(shown)
     assert cells(shown) <= width
     assert shown == text or cells(text) > width

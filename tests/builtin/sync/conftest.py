@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builtin_plugins.sync import improver, plugin
-from builtin_plugins.sync.follow import follow
+from builtin_plugins.sync.follow import follow_run
 from tests.support.sync_session import HERE, HandTimer, Rig
 
 
@@ -23,7 +23,7 @@ def make(isolated_environment: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
     monkeypatch.setattr(plugin, "Timer", timer)
     monkeypatch.setattr(plugin, "MANUAL_SECONDS", 0.05)
     monkeypatch.setattr(plugin, "FOLLOW_SECONDS", 0.05)
-    monkeypatch.setattr(improver, "follow", functools.partial(follow, first_pause=0.0))
+    monkeypatch.setattr(improver, "follow_run", functools.partial(follow_run, first_pause=0.0))
 
     def build(session_id: str = HERE.session_id, **environ: str) -> Rig:
         rig = Rig(isolated_environment, session_id, **environ)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from builtin_plugins.sync.follow import follow, watermark
+from builtin_plugins.sync.follow import follow_run, watermark
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.improve import RunOutcome
@@ -29,7 +29,7 @@ def row(second, outcome="succeeded", session_id="s", name="improve"):
 
 
 async def ended(client, since=10.0, dataset_id="", seconds=30.0):
-    return await follow(
+    return await follow_run(
         client,
         "s",
         dataset_id=dataset_id,

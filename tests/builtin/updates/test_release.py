@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.updates.release import is_newer, newest
+from builtin_plugins.updates.release import is_update, newest
 
 
 def page(*names: str, **more: object) -> dict[str, object]:
@@ -61,7 +61,7 @@ def test_a_page_of_another_form_has_no_release(document):
     ],
 )
 def test_a_final_release_is_newer_than_what_came_before_it(release, current, newer):
-    assert is_newer(release, current) is newer
+    assert is_update(release, current) is newer
 
 
 _JSON = st.recursive(

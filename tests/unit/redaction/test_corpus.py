@@ -20,7 +20,7 @@ LOOK_ALIKES = [line for line in LINES if not line["redact"]]
 
 
 def redact(text: str) -> str:
-    return replace(text, rules.find(text))
+    return replace(text, rules.find_secrets(text))
 
 
 def kinds(lines: list[dict[str, Any]]) -> list[str]:

@@ -22,7 +22,7 @@ LOOK_ALIKES = [
 
 
 def redact(text: str) -> str:
-    return replace(text, rules.find(text))
+    return replace(text, rules.find_secrets(text))
 
 
 def left_over(secret: str, after: str) -> bool:

@@ -18,7 +18,7 @@ JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxIn0" + ".c2lnbmF0dXJl"
 
 
 def redact(text: str) -> str:
-    return replace(text, rules.find(text))
+    return replace(text, rules.find_secrets(text))
 
 
 def test_a_passphrase_of_plain_words_goes_whole():

@@ -15,7 +15,7 @@ BEGIN, END = "-----BEGIN {} KEY-----", "-----END {} KEY-----"
 
 
 def redact(text: str) -> str:
-    return replace(text, rules.find(text))
+    return replace(text, rules.find_secrets(text))
 
 
 @pytest.mark.parametrize(

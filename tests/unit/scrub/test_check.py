@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognee_hooks.scrub.check import problem_of
+from cognee_hooks.scrub.check import value_problem
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from cognee_hooks.scrub.check import problem_of
     ],
 )
 def test_values_that_stand_in_most_files_are_refused(value: str):
-    problem = problem_of(value, "/home/kim")
+    problem = value_problem(value, "/home/kim")
     assert problem
     assert not value.strip() or value not in problem
 
@@ -31,4 +31,4 @@ def test_values_that_stand_in_most_files_are_refused(value: str):
     "value", ["hunter2", "correct horse battery", "AKIA" + "4" * 8 + "ZQ19", "4929123456"]
 )
 def test_secrets_are_taken(value: str):
-    assert problem_of(value, "/home/kim") == ""
+    assert value_problem(value, "/home/kim") == ""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.services.entries import problem_of
+from cognee_hooks.services.entries import entry_problem
 
 QA = {"type": "qa", "question": "q", "answer": ""}
 TRACE = {"type": "trace", "origin_function": "bash"}
@@ -28,7 +28,7 @@ SKILL = {"type": "skill_run", "selected_skill_id": "1"}
     ],
 )
 def test_what_the_server_takes_is_sent(entry):
-    assert problem_of(entry) == ""
+    assert entry_problem(entry) == ""
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_what_the_server_takes_is_sent(entry):
     ],
 )
 def test_what_the_server_refuses_is_not_sent(entry):
-    assert problem_of(entry)
+    assert entry_problem(entry)
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(min_size=12, max_size=20)))
 def test_the_reason_repeats_no_value(extra):
-    problem = problem_of(TRACE | {"origin_function": ""} | extra | {"status": "x"})
+    problem = entry_problem(TRACE | {"origin_function": ""} | extra | {"status": "x"})
     assert not any(value in problem for value in extra.values())
