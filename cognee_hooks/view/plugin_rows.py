@@ -8,7 +8,11 @@ from typing import Any
 
 from cognee_hooks.history.listing import live_rows
 from cognee_hooks.plugin_report import HookReport, read_reports
+from cognee_hooks.printable import one_line
 from cognee_hooks.registry import PluginRecord
+from cognee_hooks.services.names import session_file_stem
+from cognee_hooks.timings import Timing
+from cognee_hooks.view.sources import RecordedSession
 from cognee_hooks.view.tidy import count, label, seconds
 
 MAX_PLUGINS = 300
@@ -41,34 +45,49 @@ class _Hook:
 class _Plugin:
     """What a plugin did in all sessions."""
 
-    sessions: int = 0
+    sessions: set[str] = field(default_factory=set)
+    calls: int = 0
+    seconds: float = 0.0
     hooks: dict[str, _Hook] = field(default_factory=dict)
+
+    def add(self, session: str, timing: Timing | HookReport) -> None:
+        self.sessions.add(session)
+        self.calls += timing.calls
+        self.seconds += timing.seconds
 
 
 def plugin_rows(
-    records: Iterable[PluginRecord], told: Mapping[str, Any] | None
+    records: Iterable[PluginRecord],
+    told: Mapping[str, Any] | None,
+    recorded: Iterable[RecordedSession],
 ) -> list[dict[str, Any]]:
-    """Return all plugins; those that only live sessions have come last.
+    """Return all plugins; those that only sessions have come last.
+
+    Calls and seconds are those of all sessions; what is told by hook, is told of live ones.
 
     Args:
         records: Those that there are, active or not.
         told: What the daemon answered to ``plugins``; None where none runs.
+        recorded: What ledgers tell of sessions that have ended, or had and go on.
     """
-    did = _did(told)
+    did: dict[str, _Plugin] = {}
+    for session in recorded:
+        for name, timing in session.ran.items():
+            did.setdefault(name, _Plugin()).add(session.known.stem, timing)
+    for live in live_rows(told):
+        _add_live(did, live)
     rows = [_row(_about(each), did.pop(each.name, _Plugin())) for each in records]
     rows += [_row({"name": label(name)}, each) for name, each in sorted(did.items())]
     return rows[:MAX_PLUGINS]
 
 
-def _did(told: Mapping[str, Any] | None) -> dict[str, _Plugin]:
-    did: dict[str, _Plugin] = {}
-    for session in live_rows(told):
-        for report in read_reports(session.get("plugins")):
-            plugin = did.setdefault(report.name, _Plugin())
-            plugin.sessions += 1
-            for hook in report.hooks:
-                plugin.hooks.setdefault(hook.hook, _Hook()).add(hook)
-    return did
+def _add_live(did: dict[str, _Plugin], live: Mapping[str, Any]) -> None:
+    stem = session_file_stem(one_line(str(live.get("session_id", ""))))
+    for report in read_reports(live.get("plugins")):
+        plugin = did.setdefault(report.name, _Plugin())
+        for hook in report.hooks:
+            plugin.add(stem, hook)
+            plugin.hooks.setdefault(hook.hook, _Hook()).add(hook)
 
 
 def _about(record: PluginRecord) -> dict[str, Any]:
@@ -89,9 +108,9 @@ def _row(about: Mapping[str, Any], did: _Plugin) -> dict[str, Any]:
     return {
         **unknown,
         **about,
-        "sessions": did.sessions,
-        "calls": count(sum(each.calls for each in every)),
-        "seconds": seconds(sum(each.seconds for each in every)),
+        "sessions": len(did.sessions),
+        "calls": count(did.calls),
+        "seconds": seconds(did.seconds),
         "slowest": seconds(max((each.slowest for each in every), default=None)),
         "faults": count(sum(each.faults for each in every)),
         "last_fault": label(next((each.last_fault for each in every if each.last_fault), None)),

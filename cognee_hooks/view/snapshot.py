@@ -5,24 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cognee_hooks.history.listing import Listed
-from cognee_hooks.history.usage import Usage, tokens_of
+from cognee_hooks.history.usage import Usage
 from cognee_hooks.history.waiting import Waiting
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerRow
 from cognee_hooks.view.plugin_rows import plugin_rows
-from cognee_hooks.view.sources import Conversations, Everything, OneConversation, Recorded
-from cognee_hooks.view.tidy import count, label, moment, seconds, text
+from cognee_hooks.view.prompts import prompts_of
+from cognee_hooks.view.sources import Conversations, Everything, OneConversation, RecordedSession
+from cognee_hooks.view.tidy import count, label, moment, seconds
 
 MAX_SESSIONS = 1000
 MAX_FILES = 500
 MAX_PROBLEMS = 100
 MAX_ACTS = 500
-MAX_PROMPTS = 100
-MAX_SECTIONS = 50
 MAX_KINDS = 200
 
 _STEM = re.compile(r"[0-9a-f]{40}")
@@ -64,12 +63,12 @@ def summary(seen: Everything, version: str) -> dict[str, Any]:
             "waiting": _files(found.waiting),
             "quarantined": _files(found.quarantined),
         },
-        "plugins": plugin_rows(seen.installed.records, seen.plugins),
+        "plugins": plugin_rows(seen.installed.records, seen.plugins, found.recorded.values()),
         "problems": _bounded(_problems(seen), MAX_PROBLEMS),
     }
 
 
-def session(each: Listed, recorded: Recorded | None) -> dict[str, Any]:
+def session(each: Listed, recorded: RecordedSession | None) -> dict[str, Any]:
     """Return one conversation.
 
     Args:
@@ -94,7 +93,7 @@ def detail(seen: OneConversation) -> dict[str, Any]:
     usage = seen.recorded.usage if seen.recorded else Usage()
     return {
         "session": session(seen.listed, seen.recorded),
-        "prompts": _prompts(seen.prompts),
+        "prompts": prompts_of(seen.prompts, seen.rows),
         "acts": [_act(row) for row in _latest(seen.rows)],
         "redactions": [
             {"kind": label(kind), "count": count(times)}
@@ -169,7 +168,9 @@ def _bounded(sentences: Iterable[str], most: int) -> list[str]:
 
 
 def _latest(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
-    return sorted(rows, key=lambda row: row.time, reverse=True)[:MAX_ACTS]
+    # What plugins took is told of all sessions together; it is nothing that happened.
+    events = [row for row in rows if row.act is not Act.RAN]
+    return sorted(events, key=lambda row: row.time, reverse=True)[:MAX_ACTS]
 
 
 def _act(row: LedgerRow) -> dict[str, Any]:
@@ -181,36 +182,3 @@ def _act(row: LedgerRow) -> dict[str, Any]:
         "bytes": None if row.size is None else count(row.size),
         "seconds": seconds(row.seconds),
     }
-
-
-def _prompts(reply: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    return [_prompt(each) for each in _mappings((reply or {}).get("prompts"))[-MAX_PROMPTS:]]
-
-
-def _prompt(told: Mapping[str, Any]) -> dict[str, Any]:
-    sections = [_section(each) for each in _mappings(told.get("sections"))[:MAX_SECTIONS]]
-    size = sum(each["bytes"] for each in sections)
-    return {
-        "time": moment(told.get("time")),
-        "prompt": text(told.get("prompt")),
-        "seconds": seconds(told.get("seconds")),
-        "bytes": size,
-        "tokens": sum(each["tokens"] for each in sections),
-        "sections": sections,
-    }
-
-
-def _section(told: Mapping[str, Any]) -> dict[str, Any]:
-    size = count(told.get("bytes"))
-    return {
-        "lane": label(told.get("lane")),
-        "plugin": label(told.get("plugin")),
-        "text": text(told.get("text")),
-        "bytes": size,
-        "tokens": tokens_of(size),
-        "seconds": seconds(told.get("seconds")),
-    }
-
-
-def _mappings(value: object) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -21,8 +21,10 @@ from cognee_hooks.history.listing import Listed, listed
 from cognee_hooks.history.sessions import KnownSession, known_session, ledgers, state_folders
 from cognee_hooks.history.usage import Usage
 from cognee_hooks.history.waiting import Waiting, quarantined_files, waiting_files
+from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow
 from cognee_hooks.services.paths import QUARANTINE, Paths
+from cognee_hooks.timings import Timing
 from cognee_hooks.view.installed import Found
 
 ASK_SECONDS = 2.0
@@ -38,16 +40,18 @@ Facts = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedSession:
     """What a session's ledger tells.
 
     Attributes:
         known: The session.
         usage: What was done in it.
+        ran: What its plugins took, each in all.
     """
 
     known: KnownSession
     usage: Usage
+    ran: Mapping[str, Timing]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +70,7 @@ class Conversations:
 
     now: float
     listed: Sequence[Listed]
-    recorded: Mapping[str, Recorded]
+    recorded: Mapping[str, RecordedSession]
     waiting: Sequence[Waiting]
     quarantined: Sequence[Waiting]
     status: Mapping[str, Any] | None
@@ -100,7 +104,7 @@ class OneConversation:
     """
 
     listed: Listed
-    recorded: Recorded | None
+    recorded: RecordedSession | None
     rows: Sequence[LedgerRow]
     prompts: Mapping[str, Any] | None
 
@@ -128,7 +132,7 @@ class Sources:
         self._ask = ask
         self._now = now
         self._folder = Paths.of(environ, "daemon").daemon_dir
-        self._ledgers: dict[Path, tuple[Facts, Recorded]] = {}
+        self._ledgers: dict[Path, tuple[Facts, RecordedSession]] = {}
         self._lock = threading.Lock()
 
     def everything(self) -> Everything:
@@ -184,7 +188,7 @@ class Sources:
             left_out=left_out,
         )
 
-    def _read_ledgers(self) -> tuple[list[Recorded], int]:
+    def _read_ledgers(self) -> tuple[list[RecordedSession], int]:
         files = [(facts, file) for file in ledgers(self._environ) if (facts := _facts(file.path))]
         files.sort(key=lambda each: each[0][-1], reverse=True)
         latest = files[:MAX_LEDGERS]
@@ -216,11 +220,16 @@ def _facts(path: Path) -> Facts | None:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _recorded(file: LedgerFile) -> Recorded | None:
+def _recorded(file: LedgerFile) -> RecordedSession | None:
     known = known_session(file)
     if known is None:
         return None
-    usage = Usage()
+    usage, ran = Usage(), dict[str, Timing]()
     for row in file.rows():
-        usage.add(known, row)
-    return Recorded(known, usage)
+        if row.act is Act.RAN:
+            timing = ran.setdefault(row.what, Timing())
+            timing.calls += max(0, row.count)
+            timing.seconds += max(0.0, row.seconds or 0.0)
+        else:
+            usage.add(known, row)
+    return RecordedSession(known, usage, ran)

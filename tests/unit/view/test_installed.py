@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cognee_hooks.registry import PluginState
+from cognee_hooks.services.paths import Paths
+from cognee_hooks.view.installed import InstalledPlugins
+
+
+@pytest.fixture
+def config(isolated_environment) -> Path:
+    path = Paths.of(os.environ, "pi").config_file
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def states(installed: InstalledPlugins) -> dict[str, PluginState]:
+    return {each.name: each.state for each in installed.look().records}
+
+
+def test_plugins_that_are_blocked_are_there_with_the_reason(config, tmp_path):
+    config.write_text("plugins:\n  block: [recall]\n")
+    installed = InstalledPlugins(dict(os.environ), tmp_path)
+    assert (states(installed)["recall"], states(installed)["capture"]) == (
+        PluginState.BLOCKED,
+        PluginState.ACTIVE,
+    )
+    (recall,) = [each for each in installed.look().records if each.name == "recall"]
+    assert "config" in recall.reason
+
+
+def test_another_configuration_is_looked_at_and_the_same_one_is_not(config, tmp_path):
+    installed = InstalledPlugins(dict(os.environ), tmp_path)
+    assert states(installed)["recall"] is PluginState.ACTIVE
+    assert installed.look() is installed.look()
+    config.write_text("plugins:\n  block: [recall]\n")
+    assert states(installed)["recall"] is PluginState.BLOCKED
+    config.unlink()
+    assert states(installed)["recall"] is PluginState.ACTIVE
+
+
+def test_what_is_wrong_with_the_configuration_is_told(config, tmp_path):
+    config.write_text("plugins: [\n")
+    (problem, *_) = InstalledPlugins(dict(os.environ), tmp_path).look().problems
+    assert "config.yaml" in problem
