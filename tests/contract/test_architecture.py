@@ -62,6 +62,19 @@ def imported(tree: ast.Module) -> set[str]:
     return found
 
 
+def public_classes(tree: ast.Module) -> list[str]:
+    """Names of all public classes but those within classes and functions."""
+    waiting: list[ast.AST] = [tree]
+    found: list[str] = []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ClassDef):
+            found += [] if node.name.startswith("_") else [node.name]
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return found
+
+
 def reads_environment(tree: ast.Module) -> bool:
     return any(
         isinstance(node, ast.Attribute)
@@ -118,3 +131,22 @@ def test_a_catch_of_everything_is_told_from_others(code, expected):
 def test_imports_for_the_type_checker_do_not_count():
     code = "if TYPE_CHECKING:\n    import httpx\nelse:\n    import yaml\nfrom os import path"
     assert imported(ast.parse(code)) == {"yaml", "os"}
+
+
+def test_a_name_means_one_class():
+    modules: dict[str, set[str]] = {}
+    for path in SOURCES:
+        for name in public_classes(tree_of(path)):
+            modules.setdefault(name, set()).add(name_of(path))
+    shared = {name: sorted(where) for name, where in modules.items() if len(where) > 1}
+    assert not shared
+
+
+def test_public_classes_are_those_that_others_can_import():
+    code = (
+        "class _Own: pass\n"
+        "class Seen:\n    class Within: pass\n"
+        "if typed:\n    class Maybe: pass\n"
+        "def make():\n    class Local: pass"
+    )
+    assert set(public_classes(ast.parse(code))) == {"Seen", "Maybe"}
