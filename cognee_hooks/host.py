@@ -35,7 +35,12 @@ from cognee_hooks.injection import injected, joined, strip_injected
 from cognee_hooks.lanes import search_lanes
 from cognee_hooks.outcomes import Called, flat
 from cognee_hooks.prompts import Prompts
-from cognee_hooks.recording import record_captured, record_delivered, record_injected
+from cognee_hooks.recording import (
+    record_captured,
+    record_delivered,
+    record_injected,
+    record_times,
+)
 from cognee_hooks.redaction import Redacted, RedactionPipeline
 from cognee_hooks.registration import Registered, declare_options, make_pipeline, register
 from cognee_hooks.registry import Registry
@@ -281,7 +286,12 @@ class Host:
         # Plugins that hang must leave time for what waits to be sent.
         share = limit.remaining() / 2 if self.writer.waiting else limit.remaining()
         await self._call("cognee_session_end", event, limit.within(share))
+        self.record_times()
         await self.writer.drain(limit)
+
+    def record_times(self) -> None:
+        """Put into the ledger what plugins took since this was last done; for an end untold."""
+        record_times(self.ledger, self.session.session_id, self.dispatcher.timings)
 
     async def switch_dataset(self, dataset: str, *, synced: bool) -> Session:
         """Have the session read and write another one; see `PluginContext.switch_dataset`."""

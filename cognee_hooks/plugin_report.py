@@ -50,11 +50,43 @@ class PluginReport:
 
     Attributes:
         name: Registered name.
-        hooks: What it did, by hook.
+        hooks: What it did, each hook once.
+        sessions: How many sessions that was in.
     """
 
     name: str
     hooks: tuple[HookReport, ...]
+    sessions: int = 1
+
+    @property
+    def calls(self) -> int:
+        """How often it was called."""
+        return sum(each.calls for each in self.hooks)
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of all calls."""
+        return sum(each.seconds for each in self.hooks)
+
+    @property
+    def mean(self) -> float:
+        """Seconds of a call on average."""
+        return self.seconds / self.calls if self.calls else 0.0
+
+    @property
+    def slowest(self) -> float:
+        """Seconds of the longest call."""
+        return max((each.slowest for each in self.hooks), default=0.0)
+
+    @property
+    def faults(self) -> int:
+        """How often it failed."""
+        return sum(each.faults for each in self.hooks)
+
+    @property
+    def quarantined(self) -> list[str]:
+        """Hooks in which it is no longer called, in one of the sessions at least."""
+        return [each.hook for each in self.hooks if each.quarantined]
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as the daemon tells it."""
@@ -100,6 +132,42 @@ def _hooks(plugin: PluginRecord, timings: Timings, faults: Faults) -> tuple[Hook
             )
         )
     return tuple(found)
+
+
+def together(found: Iterable[PluginReport]) -> dict[str, PluginReport]:
+    """Put the reports of several sessions together, by the name of the plugin.
+
+    Args:
+        found: The reports.
+    """
+    by_name: dict[str, list[PluginReport]] = {}
+    for each in found:
+        by_name.setdefault(each.name, []).append(each)
+    return {
+        name: PluginReport(
+            name=name,
+            hooks=_added(hook for each in told for hook in each.hooks),
+            sessions=sum(each.sessions for each in told),
+        )
+        for name, told in by_name.items()
+    }
+
+
+def _added(hooks: Iterable[HookReport]) -> tuple[HookReport, ...]:
+    added: dict[str, HookReport] = {}
+    for each in hooks:
+        known = added.get(each.hook, HookReport(hook=each.hook))
+        added[each.hook] = HookReport(
+            hook=each.hook,
+            calls=known.calls + each.calls,
+            seconds=known.seconds + each.seconds,
+            slowest=max(known.slowest, each.slowest),
+            faults=known.faults + each.faults,
+            last_fault=each.last_fault or known.last_fault,
+            slow=known.slow + each.slow,
+            quarantined=known.quarantined or each.quarantined,
+        )
+    return tuple(added.values())
 
 
 def read_reports(document: Any) -> list[PluginReport]:

@@ -12,6 +12,7 @@ from cognee_hooks.results import Act, StoreRequest
 if TYPE_CHECKING:
     from cognee_hooks.injection import Injected
     from cognee_hooks.services.ledger import Ledger
+    from cognee_hooks.timings import Timings
 
 
 def record_captured(ledger: Ledger, request: StoreRequest) -> None:
@@ -46,6 +47,28 @@ def record_injected(
             content=section.text,
             seconds=section.seconds,
             prompt=prompt,
+        )
+
+
+def record_times(ledger: Ledger, session_id: str, timings: Timings) -> None:
+    """Record what the calls of plugins took since this was last recorded.
+
+    A session in which nothing was done has no ledger, and gets none for this.
+
+    Args:
+        ledger: The ledger.
+        session_id: The session.
+        timings: What its calls took.
+    """
+    if not ledger.totals(session_id):
+        return
+    for plugin, timing in timings.take().items():
+        ledger.record(
+            session_id,
+            Act.RAN,
+            plugin,
+            count=timing.calls,
+            seconds=timing.seconds,
         )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from cognee_hooks.cli import live_plugins
 from cognee_hooks.cli.agent_checks import check_agent
 from cognee_hooks.cli.common import (
     add_host_options,
@@ -23,7 +25,7 @@ from cognee_hooks.results import CheckResult, CheckStatus
 from cognee_hooks.services.process import current_environ
 
 BUDGET_SECONDS = 10.0
-AGENT_SECONDS = 4.0
+APART_SECONDS = 4.0
 _CLOSING_SECONDS = 1.0
 
 
@@ -102,34 +104,41 @@ def as_json(row: CheckResult) -> dict[str, str]:
 async def _look(
     host: Host, agent: str, deadline: Deadline
 ) -> tuple[list[Finding], list[CheckResult]]:
+    environ, cwd = current_environ(), Path.cwd()
+    limit = deadline.within(APART_SECONDS)
     try:
-        found, rows = await asyncio.gather(
-            findings(host, deadline), _look_at_agent(agent, deadline)
+        found, agents, live = await asyncio.gather(
+            findings(host, deadline),
+            _apart("agent", limit, lambda: check_agent(agent, environ, cwd, deadline)),
+            _apart(
+                live_plugins.ROW,
+                limit,
+                lambda: live_plugins.checks(live_plugins.ask(environ, limit), host),
+            ),
         )
     finally:
         await host.close(Deadline.after(_CLOSING_SECONDS))
-    return found, rows
+    return found, [*live, *agents]
 
 
-async def _look_at_agent(agent: str, deadline: Deadline) -> list[CheckResult]:
-    """Check the agent's side, on a thread of its own: its files may lie on a drive that hangs."""
-    environ, cwd = current_environ(), Path.cwd()
+async def _apart(
+    name: str, limit: Deadline, checks: Callable[[], list[CheckResult]]
+) -> list[CheckResult]:
+    """Run checks on a thread of their own: files may lie on a drive that hangs."""
     try:
-        async with asyncio.timeout(deadline.within(AGENT_SECONDS).remaining()):
-            done = await attempt_apart(
-                "checks of the agent", lambda: check_agent(agent, environ, cwd, deadline)
-            )
+        async with asyncio.timeout(limit.remaining()):
+            done = await attempt_apart(f"checks of the {name}", checks)
     except TimeoutError:
-        return [_not_done("its checks were not done in time")]
+        return [_not_done(name, "its checks were not done in time")]
     if done.error is not None:
-        return [_not_done(f"its checks failed ({type(done.error).__name__})")]
+        return [_not_done(name, f"its checks failed ({type(done.error).__name__})")]
     rows: list[CheckResult] = done.result
     return rows
 
 
-def _not_done(why: str) -> CheckResult:
+def _not_done(name: str, why: str) -> CheckResult:
     return CheckResult(
-        name="agent",
+        name=name,
         status=CheckStatus.FAILED,
         detail=why,
         remedy="try again; if that lasts, report it with `cognee-hooks doctor --bundle`",

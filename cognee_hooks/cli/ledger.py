@@ -15,6 +15,7 @@ from cognee_hooks.cli.words import local
 from cognee_hooks.errors import UsageError
 from cognee_hooks.history.sessions import KnownSession, known_sessions
 from cognee_hooks.printable import one_line
+from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerRow
 from cognee_hooks.services.process import current_environ
 
@@ -103,6 +104,9 @@ def chosen(sessions: Iterable[KnownSession], wanted: str) -> KnownSession:
 def latest(sessions: Iterable[KnownSession], count: int) -> list[_Entry]:
     """Return the latest rows of all sessions, oldest first.
 
+    What plugins took is left out, which ``stats`` adds up: a screen full of it would hide all else
+    whenever a session has ended.
+
     Args:
         sessions: The sessions, the one that was written to last first.
         count: How many rows.
@@ -111,7 +115,7 @@ def latest(sessions: Iterable[KnownSession], count: int) -> list[_Entry]:
     for session in sessions:
         if len(rows) == count and all(session.last < row.time for _, row in rows):
             break  # what is older lies in the files that follow
-        found = ((session, row) for row in session.ledger.rows())
+        found = ((session, row) for row in session.ledger.rows() if row.act is not Act.RAN)
         rows = nlargest(count, (*rows, *found), key=lambda entry: entry[1].time)
     return sorted(rows, key=lambda entry: entry[1].time)
 
@@ -121,7 +125,8 @@ def _added(sessions: Iterable[KnownSession], tails: dict[str, LedgerTail]) -> It
         if session.stem not in tails:
             tails[session.stem] = LedgerTail(session.ledger, from_end=False)
         for row in tails[session.stem].take():
-            yield session, row
+            if row.act is not Act.RAN:
+                yield session, row
 
 
 def _print_table(rows: Iterable[_Entry]) -> None:
@@ -166,4 +171,5 @@ def _document(session: KnownSession, row: LedgerRow) -> Mapping[str, Any]:
         "size": row.size,
         "hash": row.digest,
         "seconds": row.seconds,
+        "prompt": row.prompt,
     }

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from cognee_hooks.cli import plugin_switch, plugin_trace
+from cognee_hooks.cli import live_plugins, plugin_switch, plugin_trace
 from cognee_hooks.cli.common import (
     add_host_options,
     add_json_option,
@@ -16,9 +16,12 @@ from cognee_hooks.cli.common import (
     print_table,
 )
 from cognee_hooks.errors import UsageError
+from cognee_hooks.history.plugin_times import live_reports
 from cognee_hooks.host import Host
-from cognee_hooks.printable import clean, one_line
+from cognee_hooks.plugin_report import PluginReport
+from cognee_hooks.printable import brief, clean, one_line
 from cognee_hooks.registry import PluginRecord, PluginState, declared_policies
+from cognee_hooks.services.process import current_environ
 
 _PREFIX = "cognee_"
 
@@ -52,8 +55,9 @@ def _list(options: argparse.Namespace) -> int:
         if (options.all or record.state is PluginState.ACTIVE)
         and (not wanted or wanted in record.hooks)
     ]
+    live = live_reports(live_plugins.ask(current_environ()))
     if options.json:
-        print_json([_as_json(host, record) for record in records])
+        print_json([_as_json(host, record, live.get(brief(record.name))) for record in records])
         return 0
     print_table(
         ("plugin", "state", "package", "hooks", "reason"),
@@ -74,6 +78,9 @@ def _list(options: argparse.Namespace) -> int:
     hidden = len(host.registry.records) - len(records)
     if hidden and not options.all and not options.hook:
         print(f"{hidden} more not active; --all shows them and why.")
+    # Sessions may have plugins that only their agents' environments name.
+    names = {brief(record.name) for record in records} if wanted else live.keys()
+    live_plugins.show((each for name, each in live.items() if name in names))
     print_problems(host)
     return 0
 
@@ -87,7 +94,7 @@ def _hook(name: str) -> str:
     raise UsageError(f"no hook is called {one_line(name)!r}; `cognee-hooks hooks` lists them")
 
 
-def _as_json(host: Host, record: PluginRecord) -> dict[str, Any]:
+def _as_json(host: Host, record: PluginRecord, live: PluginReport | None) -> dict[str, Any]:
     return {
         "name": record.name,
         "distribution": record.distribution,
@@ -102,4 +109,5 @@ def _as_json(host: Host, record: PluginRecord) -> dict[str, Any]:
             {"hook": fault.hook, "type": fault.error_type, "count": fault.count}
             for fault in host.faults.rows(record.name)
         ],
+        "live": live_plugins.as_json(live),
     }

@@ -92,7 +92,7 @@ def collect(environ: Mapping[str, str], agent: str, now: float) -> StatusReport:
         seen=asyncio.run(_seen(environ, agent)),
         waiting=waiting_files(environ, by_stem, now=now),
         quarantined=quarantined_files(environ, by_stem, now=now),
-        totals={act.value: totals[act] for act in Act if totals[act]},
+        totals={act.value: totals[act] for act in Act if totals[act] and act is not Act.RAN},
     )
 
 

@@ -237,6 +237,7 @@ class LiveSession:
         if self._settling is not None:
             self._settling.cancel()
         lost = await self.host.close(deadline)
+        self.host.record_times()
         if not lost:
             self._release(list(self._dispatched))
 

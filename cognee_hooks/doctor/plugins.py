@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cognee_hooks.doctor import conduct
 from cognee_hooks.doctor.rows import Finding, failed, ok, warning
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.faults import FaultType
+from cognee_hooks.plugin_report import reports
 from cognee_hooks.registry import PluginState
 from cognee_hooks.results import CheckResult
 
@@ -59,7 +61,6 @@ def _loaded(host: Host) -> list[CheckResult]:
     rows = [_doubtful(problem) for problem in host.registry.problems]
     active = 0
     for record in host.registry.records:
-        faults = host.faults.rows(record.name)
         if record.state is PluginState.FAILED:
             rows.append(
                 failed(
@@ -71,9 +72,8 @@ def _loaded(host: Host) -> list[CheckResult]:
         elif record.state is PluginState.ACTIVE:
             active += 1
             rows += [_outdated(record.name, text) for text in record.deprecations]
-            if faults:
-                counted = ", ".join(f"{f.error_type} in {f.hook} x{f.count}" for f in faults)
-                rows.append(_doubtful(f"{record.name}: {counted}"))
+    done = reports(host.registry.records, host.dispatcher.timings, host.faults)
+    rows += conduct.checks("plugins", done, host.registry.is_built_in)
     return [ok("plugins", f"{active} active"), *rows]
 
 

@@ -147,7 +147,10 @@ class Stretch:
 
 
 def entries(sessions: Iterable[KnownSession], since: float = 0.0) -> Iterator[Entry]:
-    """Yield the rows of sessions that are still kept.
+    """Yield what was done in sessions, as far as it is still kept.
+
+    What plugins took is not among it: that is recorded when a session ends, which is when nothing
+    is done any more; see `cognee_hooks.history.plugin_times`.
 
     Args:
         sessions: The sessions.
@@ -155,7 +158,10 @@ def entries(sessions: Iterable[KnownSession], since: float = 0.0) -> Iterator[En
     """
     for session in sessions:
         if session.last >= since:
-            yield from ((session, row) for row in session.ledger.rows() if row.time >= since)
+            rows = session.ledger.rows()
+            yield from (
+                (session, row) for row in rows if row.time >= since and row.act is not Act.RAN
+            )
 
 
 def grouped(

@@ -76,7 +76,7 @@ def test_a_drill_and_a_bundle_are_asked_for_one_by_one(capsys):
 )
 def test_what_becomes_of_the_agents_side_costs_no_other_row(monkeypatch, capsys, happens, told):
     monkeypatch.setenv("COGNEE_LOCAL_API_URL", "http://127.0.0.1:9")
-    monkeypatch.setattr(doctor, "AGENT_SECONDS", 0.5)
+    monkeypatch.setattr(doctor, "APART_SECONDS", 0.5)
     monkeypatch.setattr(doctor, "check_agent", happens)
     assert main(["doctor", "--json"]) == 1
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}

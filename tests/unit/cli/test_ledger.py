@@ -61,6 +61,7 @@ def test_rows_of_all_sessions_come_by_time(capsys, ledger):
         "size": 4,
         "hash": "",
         "seconds": None,
+        "prompt": "",
     }
     assert (second["session_id"], second["act"], second["seconds"]) == ("pi_1", "injected", 0.25)
     assert (third["act"], third["count"], third["size"]) == ("redacted", 3, None)
