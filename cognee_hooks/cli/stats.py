@@ -13,7 +13,7 @@ from typing import Any
 from cognee_hooks.cli import live_plugins
 from cognee_hooks.cli.common import add_json_option, print_json, print_table
 from cognee_hooks.cli.since import since
-from cognee_hooks.history.plugin_times import PluginTimes, plugin_times
+from cognee_hooks.history.plugin_times import PluginTimes, plugin_times, ran
 from cognee_hooks.history.sessions import KnownSession, known_sessions
 from cognee_hooks.history.usage import Usage, day_of, entries, grouped
 from cognee_hooks.results import Act
@@ -92,7 +92,7 @@ def _plugins(start: float, *, as_json: bool) -> int:
     environ = current_environ()
     # Asked first: of a session that ends in between, better all is told twice than nothing.
     told = live_plugins.ask(environ)
-    times = plugin_times(known_sessions(environ), start, told)
+    times = plugin_times(ran(known_sessions(environ), start), told)
     if as_json:
         groups = {name: _times_as_json(times[name]) for name in sorted(times)}
         print_json({"since": start or None, "by": _PLUGIN, "groups": groups})

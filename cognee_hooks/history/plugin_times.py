@@ -11,6 +11,7 @@ from typing import Any
 
 from cognee_hooks.history.listing import live_rows
 from cognee_hooks.history.sessions import KnownSession
+from cognee_hooks.history.usage import Entry
 from cognee_hooks.plugin_report import PluginReport, read_reports, together
 from cognee_hooks.printable import brief, one_line
 from cognee_hooks.results import Act
@@ -47,25 +48,31 @@ def live_reports(told: Mapping[str, Any] | None) -> dict[str, PluginReport]:
     return together(report for _, report in _alive(told))
 
 
-def plugin_times(
-    sessions: Iterable[KnownSession], since: float, told: Mapping[str, Any] | None
-) -> dict[str, PluginTimes]:
-    """Return what plugins took, by name.
+def ran(sessions: Iterable[KnownSession], since: float = 0.0) -> Iterator[Entry]:
+    """Yield the rows that tell what plugins took in sessions.
 
     Args:
         sessions: The sessions that have a ledger.
         since: Epoch seconds; what ended before is passed over.
+    """
+    for session in sessions:
+        rows = session.ledger.rows() if session.last >= since else ()
+        yield from ((session, row) for row in rows if row.act is Act.RAN and row.time >= since)
+
+
+def plugin_times(rows: Iterable[Entry], told: Mapping[str, Any] | None) -> dict[str, PluginTimes]:
+    """Return what plugins took, by name.
+
+    Args:
+        rows: What sessions recorded when they ended; see `ran`.
         told: What the daemon answered to ``plugins``; None where none runs.
     """
     times: dict[str, PluginTimes] = {}
-    for session in sessions:
-        rows = session.ledger.rows() if session.last >= since else ()
-        for row in rows:
-            if row.act is Act.RAN and row.time >= since:
-                time = times.setdefault(brief(row.what), PluginTimes())
-                time.calls += max(0, row.count)  # anything may stand in a file
-                time.seconds += max(0.0, row.seconds or 0.0)
-                time.sessions.add(session.session_id or session.stem)
+    for session, row in rows:
+        time = times.setdefault(brief(row.what), PluginTimes())
+        time.calls += max(0, row.count)  # anything may stand in a file
+        time.seconds += max(0.0, row.seconds or 0.0)
+        time.sessions.add(session.session_id or session.stem)
     for session_id, report in _alive(told):
         time = times.setdefault(report.name, PluginTimes())
         time.calls += report.calls

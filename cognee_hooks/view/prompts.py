@@ -13,7 +13,7 @@ from typing import Any
 from cognee_hooks.history.usage import tokens_of
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerRow
-from cognee_hooks.view.tidy import count, label, moment, seconds, text
+from cognee_hooks.view.tidy import count, epoch_seconds, label, seconds, text
 
 MAX_PROMPTS = 100
 MAX_SECTIONS = 50
@@ -80,7 +80,7 @@ def _told(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _prompt(document: Mapping[str, Any], sections: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "time": moment(document.get("time")),
+        "time": epoch_seconds(document.get("time")),
         "prompt": text(document.get("prompt")),
         "seconds": seconds(document.get("seconds")),
         "bytes": sum(each["bytes"] for each in sections),

@@ -16,7 +16,7 @@ from cognee_hooks.services.ledger_file import LedgerRow
 from cognee_hooks.view.plugin_rows import plugin_rows
 from cognee_hooks.view.prompts import prompts_of
 from cognee_hooks.view.sources import Conversations, Everything, OneConversation, RecordedSession
-from cognee_hooks.view.tidy import count, label, moment, seconds
+from cognee_hooks.view.tidy import count, epoch_seconds, label, seconds
 
 MAX_SESSIONS = 1000
 MAX_FILES = 500
@@ -81,8 +81,8 @@ def session(each: Listed, recorded: RecordedSession | None) -> dict[str, Any]:
         "agent": label(each.agent),
         "dataset": label(each.known.dataset) if each.known else None,
         "live": each.live,
-        "began": moment(each.began),
-        "last": moment(each.last),
+        "began": epoch_seconds(each.began),
+        "last": epoch_seconds(each.last),
         "waiting": count(each.waiting),
         **_numbers(recorded.usage if recorded else Usage()),
     }
@@ -137,8 +137,8 @@ def _files(files: Iterable[Waiting]) -> list[dict[str, Any]]:
             "session_id": label(each.session_id),
             "agent": label(each.agent),
             "entries": count(each.entries),
-            "oldest": moment(each.oldest),
-            "retry_at": moment(each.retry_at),
+            "oldest": epoch_seconds(each.oldest),
+            "retry_at": epoch_seconds(each.retry_at),
             "problem": label(each.problem),
         }
         for each in list(files)[:MAX_FILES]
@@ -175,7 +175,7 @@ def _latest(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
 
 def _act(row: LedgerRow) -> dict[str, Any]:
     return {
-        "time": moment(row.time),
+        "time": epoch_seconds(row.time),
         "act": row.act.value,
         "what": label(row.what),
         "count": count(row.count),

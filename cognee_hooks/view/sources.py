@@ -24,7 +24,6 @@ from cognee_hooks.history.waiting import Waiting, quarantined_files, waiting_fil
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow
 from cognee_hooks.services.paths import QUARANTINE, Paths
-from cognee_hooks.timings import Timing
 from cognee_hooks.view.installed import Found
 
 ASK_SECONDS = 2.0
@@ -46,12 +45,12 @@ class RecordedSession:
     Attributes:
         known: The session.
         usage: What was done in it.
-        ran: What its plugins took, each in all.
+        ran: The rows that tell what its plugins took.
     """
 
     known: KnownSession
     usage: Usage
-    ran: Mapping[str, Timing]
+    ran: Sequence[LedgerRow]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,12 +223,10 @@ def _recorded(file: LedgerFile) -> RecordedSession | None:
     known = known_session(file)
     if known is None:
         return None
-    usage, ran = Usage(), dict[str, Timing]()
+    usage, ran = Usage(), list[LedgerRow]()
     for row in file.rows():
         if row.act is Act.RAN:
-            timing = ran.setdefault(row.what, Timing())
-            timing.calls += max(0, row.count)
-            timing.seconds += max(0.0, row.seconds or 0.0)
+            ran.append(row)
         else:
             usage.add(known, row)
     return RecordedSession(known, usage, ran)

@@ -40,7 +40,7 @@ def seconds(value: object) -> float | None:
     return round(max(0.0, finite(value)), 6) if _is_number(value) else None
 
 
-def moment(value: object) -> float | None:
+def epoch_seconds(value: object) -> float | None:
     """Return epoch seconds; None where they are not told."""
     return finite(value) if _is_number(value) and 0 < finite(value) < MOST else None
 

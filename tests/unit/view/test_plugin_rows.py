@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from cognee_hooks.history.sessions import KnownSession
 from cognee_hooks.history.usage import Usage
 from cognee_hooks.registry import PluginRecord, PluginState
-from cognee_hooks.services.ledger_file import LedgerFile
-from cognee_hooks.timings import Timing
+from cognee_hooks.results import Act
+from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow
 from cognee_hooks.view.plugin_rows import MAX_HOOKS, MAX_PLUGINS, plugin_rows
 from cognee_hooks.view.sources import RecordedSession
 
@@ -52,10 +52,15 @@ def live(session_id: str, *hooks: dict[str, object], name: str = "recall") -> di
     return {"session_id": session_id, "agent": "pi", "plugins": plugins}
 
 
-def ended(session_id: str, **ran: Timing) -> RecordedSession:
+def ran(calls: int = 1, seconds: float = 0.0) -> dict[str, object]:
+    return {"count": calls, "seconds": seconds}
+
+
+def ended(session_id: str, **plugins: dict[str, object]) -> RecordedSession:
     ledger = LedgerFile.of(Path("/nowhere"), session_id, "pi", 1.0)
     known = KnownSession(session_id=session_id, agent="pi", began=1.0, last=2.0, ledger=ledger)
-    return RecordedSession(known, Usage(), ran)
+    rows = [LedgerRow(time=2.0, act=Act.RAN, what=name, **each) for name, each in plugins.items()]
+    return RecordedSession(known, Usage(), rows)
 
 
 def test_a_plugin_that_never_ran_is_shown_with_its_package_and_state():
@@ -102,8 +107,8 @@ def test_what_a_plugin_did_in_all_live_sessions_is_added_up():
 def test_what_it_took_in_sessions_that_ended_is_added_and_a_session_that_goes_on_counts_once():
     told = {"sessions": [live("pi_1", hook())]}
     recorded = [
-        ended("pi_1", recall=Timing(calls=3, seconds=1.0)),
-        ended("pi_2", recall=Timing(calls=4, seconds=2.0)),
+        ended("pi_1", recall=ran(3, 1.0)),
+        ended("pi_2", recall=ran(4, 2.0)),
     ]
     (row,) = plugin_rows([PluginRecord(name="recall")], told, recorded)
     assert (row["sessions"], row["calls"], row["seconds"]) == (2, 9, 3.5)
@@ -112,7 +117,7 @@ def test_what_it_took_in_sessions_that_ended_is_added_and_a_session_that_goes_on
 def test_a_plugin_that_only_sessions_have_is_shown_too_with_what_is_known():
     told = {"sessions": [live("pi_1", hook(), name="local")]}
     first, second, third = plugin_rows(
-        [PluginRecord(name="recall")], told, [ended("pi_2", gone=Timing(calls=1))]
+        [PluginRecord(name="recall")], told, [ended("pi_2", gone=ran())]
     )
     assert [each["name"] for each in (first, second, third)] == ["recall", "gone", "local"]
     assert (third["state"], third["package"], third["built_in"]) == (None, None, None)
@@ -122,8 +127,8 @@ def test_a_plugin_that_only_sessions_have_is_shown_too_with_what_is_known():
 def test_names_and_reasons_are_made_safe_and_rows_bounded():
     many = {"sessions": [live("x", *(hook(f"h{n}") for n in range(99)), name="\x1b[2Jbad\u202e")]}
     record = PluginRecord(name="a\x1b[2Jb", reason="x" * 9999)
-    ran = {f"p{number}": Timing() for number in range(MAX_PLUGINS)}
-    made = plugin_rows([record], many, [ended("pi_1", **ran)])
+    others = {f"p{number}": ran() for number in range(MAX_PLUGINS)}
+    made = plugin_rows([record], many, [ended("pi_1", **others)])
     assert len(made) == MAX_PLUGINS
     assert (made[0]["name"], len(made[0]["reason"])) == ("ab", 500)
     assert made[1]["name"] == "bad"

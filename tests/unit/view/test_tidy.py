@@ -5,7 +5,16 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.view.tidy import MAX_LABEL, MAX_TEXT, MOST, count, label, moment, seconds, text
+from cognee_hooks.view.tidy import (
+    MAX_LABEL,
+    MAX_TEXT,
+    MOST,
+    count,
+    epoch_seconds,
+    label,
+    seconds,
+    text,
+)
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -39,17 +48,17 @@ def test_nothing_is_told_as_none():
 
 @given(ANYTHING)
 def test_anything_becomes_something_that_a_browser_can_read(value):
-    made = [label(value), text(value), count(value), seconds(value), moment(value)]
+    made = [label(value), text(value), count(value), seconds(value), epoch_seconds(value)]
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert 0 <= count(value) <= MOST
     assert (seconds(value) or 0) >= 0
-    assert 0 <= (moment(value) or 0) <= MOST
+    assert 0 <= (epoch_seconds(value) or 0) <= MOST
 
 
 def test_true_is_no_number():
-    assert (count(True), seconds(True), moment(True)) == (0, None, None)
+    assert (count(True), seconds(True), epoch_seconds(True)) == (0, None, None)
 
 
 def test_numbers_stay_what_they_are():
-    assert (count(3), seconds(0.25), seconds(0), moment(1.5e9)) == (3, 0.25, 0.0, 1.5e9)
-    assert (count(10**400), seconds(10**400), moment(10**400)) == (MOST, 0.0, None)
+    assert (count(3), seconds(0.25), seconds(0), epoch_seconds(1.5e9)) == (3, 0.25, 0.0, 1.5e9)
+    assert (count(10**400), seconds(10**400), epoch_seconds(10**400)) == (MOST, 0.0, None)
