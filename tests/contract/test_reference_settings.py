@@ -12,12 +12,7 @@ from cognee_hooks import Host
 from cognee_hooks.services.paths import Paths
 
 ROOT = Path(__file__).parents[2]
-DIFFERENCES = (
-    (ROOT / "README.md")
-    .read_text(encoding="utf-8")
-    .partition("## Differences")[2]
-    .partition("\n## ")[0]
-)
+DIFFERENCES = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
 UUID = "3f2b8ac6-1d5e-4f7a-9c3b-2e8d7a6b5c4f"
 
 OPTIONS = {
@@ -93,7 +88,7 @@ DIFFERENT = {
     "COGNEE_CODE_STATE_DIR": "What is indexed is kept for each server, for all agents together",
     "COGNEE_CAPTURE_TOOLS": "The list of tools whose calls are kept holds those of all agents",
 }
-"""Defaults that are not the reference's, with the words that say so in the README."""
+"""Defaults that are not the reference's, with the words that say so in writing."""
 
 
 def host(tmp_path: Path, **environ: str) -> Host:
@@ -126,7 +121,7 @@ def test_it_is_read_from_the_environment_and_from_the_shared_file(tmp_path: Path
 
 
 @pytest.mark.parametrize("variable", OPTIONS)
-def test_its_default_is_the_references_or_the_readme_says_otherwise(tmp_path: Path, variable: str):
+def test_its_default_is_the_references_or_a_page_says_otherwise(tmp_path: Path, variable: str):
     section, option, expected, _ = OPTIONS[variable]
     if variable in DIFFERENT:
         assert DIFFERENT[variable] in DIFFERENCES

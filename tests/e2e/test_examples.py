@@ -36,6 +36,13 @@ def test_all_of_them_work_beside_each_other(installation: Installation) -> None:
     assert {row["reason"] for row in rows} == {""}
 
 
+def test_the_first_command_of_the_readme_plays_a_session(installation: Installation) -> None:
+    """``python3 -m venv .venv && .venv/bin/pip install '.[embedded]'``, and then ``demo``."""
+    done = installation.run("demo")
+    assert done.returncode == 0, done.stderr
+    assert "Verdict: nothing lost, no secret stored" in done.stdout
+
+
 def test_the_plugin_without_a_package_says_what_it_saw(installation: Installation) -> None:
     done = installation.run(str(ROOT / "examples" / "local_plugin.py"), program="python")
     assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognee_hooks.scaffold.package import PluginKind
+from tests.support.documents import Page
 from tests.support.installation import Installation
 
 ROOT = Path(__file__).parents[2]
@@ -37,10 +38,26 @@ def test_a_new_package_is_installed_and_passes_its_own_tests(
     installation.remove(f"cognee-hooks-{name}")
 
 
+def test_the_package_in_the_authors_guide_is_installed_by_pip_and_passes_its_tests(
+    installation: Installation, tmp_path: Path
+) -> None:
+    for block in Page(ROOT / "docs" / "plugins.md").blocks:
+        if block.file_name in {"pyproject.toml", "employee_ids.py", "test_employee_ids.py"}:
+            (tmp_path / block.file_name).write_text(block.text)
+    assert len(list(tmp_path.iterdir())) == 3
+    (tmp_path / "test_employee_ids.py").rename(tmp_path / "tests.py")
+    installation.install(tmp_path)
+    done = installation.run("redact", stdin="Ask EMP-123456 about it.")
+    assert done.stdout == "Ask [redacted:employee-id] about it."
+    tests = installation.run("-q", "tests.py", program="pytest", cwd=tmp_path)
+    assert tests.returncode == 0, tests.stdout
+    installation.remove("cognee-hooks-employee-ids")
+
+
 def test_a_newcomer_writes_tests_installs_and_blocks_a_redactor(
     installation: Installation, tmp_path: Path
 ) -> None:
-    """The steps of the README, in its words."""
+    """The steps of the README, in its words; what pip does there, uv does here."""
     text = "see CASE-4711 and TICKET-1234"
     # 1. Write it.
     assert installation.run("new-plugin", "case-ids", cwd=tmp_path).returncode == 0
