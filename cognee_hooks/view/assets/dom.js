@@ -15,14 +15,15 @@ const described = new WeakMap();
  *
  * @param {string} tag Its name.
  * @param {object | null} properties Attributes by name; `null` and `false` leave one out, `true`
- *     sets it empty. `key` tells siblings apart, `on` holds listeners by event.
+ *     sets it empty. `key` tells siblings apart, `on` holds listeners by event, and `value` is what
+ *     stands in a field.
  * @param {...*} children Descriptions, texts, numbers, nested lists; `null` and `false` are left
  *     out.
  */
 export function h(tag, properties = null, ...children) {
-  const { key = null, on = {}, ...attributes } = properties ?? {};
+  const { key = null, on = {}, value, ...attributes } = properties ?? {};
   const kept = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
-  return { tag, key, on, attributes, children: kept };
+  return { tag, key, on, value, attributes, children: kept };
 }
 
 /** Make the children of an element equal to a description. */
@@ -92,6 +93,7 @@ function fill(node, child) {
       node.setAttribute(name, value === true ? "" : value);
     }
   }
+  if (child.value !== undefined && node.value !== child.value) node.value = child.value;
   for (const type of Object.keys(child.on)) {
     // One listener an event, which looks up what is wanted by then.
     if (!(type in before.on)) {

@@ -12,6 +12,7 @@ const SOON = 45;
 
 const whole = new Intl.NumberFormat(LANGUAGE);
 const short = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
+const exact = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 2 });
 const share = new Intl.NumberFormat(LANGUAGE, { style: "percent" });
 const relative = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: "always", style: "short" });
 const full = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "long" });
@@ -38,7 +39,7 @@ export function size(bytes) {
 export function milliseconds(seconds) {
   if (!isNumber(seconds)) return UNKNOWN;
   const value = seconds * 1000;
-  return `${value < 10 ? short.format(value) : whole.format(Math.round(value))} ms`;
+  return `${value < 10 ? exact.format(value) : whole.format(Math.round(value))} ms`;
 }
 
 /** A duration in the unit that suits it. */

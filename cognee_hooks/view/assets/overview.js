@@ -72,6 +72,7 @@ function filter(state, again) {
     h("span", { class: "unseen" }, "Filter sessions"),
     h("input", {
       type: "search",
+      value: state.filter,
       placeholder: "Filter by id, agent or dataset",
       autocomplete: "off",
       spellcheck: "false",

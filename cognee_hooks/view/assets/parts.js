@@ -20,6 +20,10 @@ export function clockTime(time) {
 /** Text that somebody else wrote: its direction must not spread to what stands around it. */
 export const foreign = (text, properties = null) => h("bdi", properties, text);
 
+/** Short facts in a line. */
+export const facts = (told) =>
+  h("p", { class: "facts" }, told.filter(Boolean).map((fact, index) => [index > 0 && h("span", { class: "between" }, " · "), h("span", null, fact)]));
+
 /**
  * Figures with their names.
  *

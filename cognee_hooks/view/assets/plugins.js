@@ -29,14 +29,14 @@ export function view({ summary, state, now, again }) {
   ];
 }
 
-const inTrouble = (plugin) => plugin.faults > 0 || plugin.quarantined.length > 0 || plugin.slow > 0 || plugin.state === "failed";
+const inTrouble = (plugin) => plugin.faults > 0 || plugin.quarantined.length > 0 || plugin.state === "failed";
 
 const isActive = (plugin) => plugin.state === "active";
 
 const meanOf = ({ calls, seconds }) => (calls > 0 && seconds !== null ? seconds / calls : null);
 
 function nothing(show) {
-  if (show === "trouble") return empty("No plugin has had trouble.", "One that fails, hangs or is slow in a live session appears here.");
+  if (show === "trouble") return empty("No plugin has had trouble.", "One that could not be loaded, or failed in a live session, appears here.");
   return empty("There is no such plugin.", command("cognee-hooks new-plugin NAME"), " writes one to begin with.");
 }
 
@@ -61,11 +61,11 @@ const order = (one, other) =>
   Number(inTrouble(other)) - Number(inTrouble(one)) ||
   Number(isActive(other)) - Number(isActive(one)) ||
   (other.seconds ?? 0) - (one.seconds ?? 0) ||
-  one.name.localeCompare(other.name);
+  (one.name ?? "").localeCompare(other.name ?? "");
 
 function row(plugin, most, state, now, again) {
   const open = state.open.includes(plugin.name);
-  const id = `hooks-${plugin.name}`;
+  const id = `hooks-${encodeURIComponent(plugin.name)}`;
   const toggle = () => again({ open: open ? state.open.filter((name) => name !== plugin.name) : [...state.open, plugin.name] });
   const mean = meanOf(plugin);
   return [
@@ -99,7 +99,7 @@ function stateCell(plugin) {
   return [
     tag(plugin.state ?? "not installed now", isActive(plugin) ? "good" : plugin.state === "failed" ? "bad" : ""),
     plugin.quarantined.length > 0 ? [" ", tag(counted(plugin.quarantined.length, "hook quarantined", "hooks quarantined"), "bad")] : null,
-    plugin.slow > 0 ? [" ", tag("slow", "warn")] : null,
+    plugin.slow > 0 ? [" ", tag(counted(plugin.slow, "slow call"), "warn")] : null,
     plugin.reason ? h("p", { class: "reason" }, foreign(plugin.reason)) : null,
   ];
 }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { count, counted, dateOf, dayOf, duration, shortened, size } from "./format.js";
-import { alarm, bar, choice, clockTime, command, empty, figures, foreign, moment, number, table, tag } from "./parts.js";
+import { alarm, bar, choice, clockTime, command, empty, facts, figures, foreign, moment, number, table, tag } from "./parts.js";
 
 const FIRST = 100;
 const ACTS = {
@@ -43,7 +43,7 @@ export function view({ detail, state, now, again }) {
   return [
     h("p", { class: "back" }, h("a", { href: "#/" }, "All sessions")),
     h("h1", { tabindex: "-1", class: "id" }, foreign(nameOf(session)), session.live ? [" ", tag("live", "live")] : null),
-    h("p", { class: "facts" }, facts(session, now)),
+    facts(about(session, now)),
     h("h2", { class: "unseen" }, "Totals"),
     h("div", { class: "panel" }, figures(totalsOf(session))),
     prompts(detail, now),
@@ -54,14 +54,13 @@ export function view({ detail, state, now, again }) {
 
 const nameOf = (session) => session.session_id || "without an id";
 
-function facts(session, now) {
-  const told = [
+function about(session, now) {
+  return [
     session.agent && ["with ", h("strong", null, foreign(session.agent))],
     session.dataset && ["in dataset ", h("strong", null, foreign(session.dataset))],
     dateOf(session.began) && ["began ", moment(session.began, now)],
     dateOf(session.last) && ["last event ", moment(session.last, now)],
-  ].filter(Boolean);
-  return told.map((fact, index) => h("span", { key: index }, fact));
+  ];
 }
 
 function totalsOf(session) {
@@ -109,19 +108,13 @@ function prompt(key, each, live, now) {
     "article",
     { key, class: "prompt panel" },
     h("h3", null, each.prompt === null ? h("span", { class: "quiet" }, "Prompt whose text is not kept") : foreign(each.prompt, { class: "words" })),
-    h(
-      "p",
-      { class: "facts" },
-      h("span", null, moment(each.time, now)),
-      each.sections.length > 0
-        ? [
-            h("span", null, counted(each.sections.length, "section")),
-            h("span", null, size(each.bytes)),
-            h("span", null, `about ${counted(each.tokens, "token")}`),
-          ]
-        : h("span", null, "nothing was injected"),
-      each.seconds === null ? null : h("span", null, `took ${duration(each.seconds)}`),
-    ),
+    facts([
+      moment(each.time, now),
+      ...(each.sections.length > 0
+        ? [counted(each.sections.length, "section"), size(each.bytes), `about ${counted(each.tokens, "token")}`]
+        : ["nothing was injected"]),
+      each.seconds !== null && `took ${duration(each.seconds)}`,
+    ]),
     each.sections.length > 0 && h("ul", { class: "sections" }, each.sections.map((section) => injected(section, most, live))),
   );
 }
@@ -212,7 +205,8 @@ function acted(acts) {
   return table("Timeline of the session", columns, rows, { class: "timeline" });
 }
 
-const TONES = { dropped: "bad", quarantined: "bad", buffered: "warn" };
+const TONES = { quarantined: "bad", buffered: "warn" };
+const WHATS = { qa: "question and answer", trace: "tool call", hit: "found something", nothing: "found nothing" };
 
 function act(key, each) {
   return h(
@@ -220,7 +214,7 @@ function act(key, each) {
     { key },
     h("td", { class: "when" }, clockTime(each.time)),
     h("td", null, h("span", { class: TONES[each.act] ?? null }, foreign(ACTS[each.act] ?? each.act))),
-    h("td", { class: "text" }, foreign(each.what || "")),
+    h("td", { class: "text" }, foreign(WHATS[each.what] ?? each.what ?? "")),
     number(count(each.count), each.count === 1 ? "quiet" : ""),
     number(each.bytes === null ? "" : size(each.bytes)),
     number(each.seconds === null ? "" : duration(each.seconds)),

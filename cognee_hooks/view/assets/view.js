@@ -28,9 +28,11 @@ class Page {
   #link = { state: "begun", wait: 0 };
   #told = null;
   #toldAt = 0;
+  #telling = 0;
   #scrolled = new Map();
   #followed = false;
   #arriving = false;
+  #top = 0;
 
   start() {
     history.scrollRestoration = "manual";
@@ -44,7 +46,11 @@ class Page {
     document.addEventListener("click", (event) => {
       this.#followed = event.target.closest?.("a[href^='#/']") != null;
     });
-    window.addEventListener("scroll", () => this.#scrolled.set(location.hash, window.scrollY), { passive: true });
+    window.addEventListener("scroll", () => this.#scrolled.set(nameOf(this.#route), window.scrollY), { passive: true });
+    document.addEventListener("visibilitychange", () => {
+      // Where it was started again, this window may have been let in by another one.
+      if (!document.hidden && this.#link.state !== "live") this.#connection.refresh();
+    });
     window.addEventListener("hashchange", () => this.#go());
     window.addEventListener("resize", markScrollers);
     // What is opened may be larger than its place; the event does not bubble.
@@ -58,12 +64,12 @@ class Page {
   // -- where we are --------------------------------------------------------------------------
 
   #go() {
-    const hash = location.hash;
+    const route = routeOf(location.hash);
     // Back and forward return to where the person was; a link begins at the top.
     this.#arriving = true;
-    this.top = this.#followed ? 0 : (this.#scrolled.get(hash) ?? 0);
+    this.#top = this.#followed ? 0 : (this.#scrolled.get(nameOf(route)) ?? 0);
     this.#followed = false;
-    this.#route = routeOf(hash);
+    this.#route = route;
     this.#detail = null;
     if (this.#route.name !== "session") this.#show();
     this.#connection.refresh();
@@ -71,7 +77,7 @@ class Page {
 
   #arrive() {
     this.#arriving = false;
-    window.scrollTo({ top: this.top, behavior: "instant" });
+    window.scrollTo({ top: this.#top, behavior: "instant" });
     document.querySelector("main h1")?.focus({ preventScroll: true });
   }
 
@@ -104,8 +110,9 @@ class Page {
   #tell() {
     this.#told ??= this.#summary;
     const wait = this.#toldAt + TELL_EVERY - performance.now();
+    clearTimeout(this.#telling);
     if (wait > 0) {
-      setTimeout(() => this.#tell(), wait + 1);
+      this.#telling = setTimeout(() => this.#tell(), wait + 1);
       return;
     }
     const text = changes(this.#told, this.#summary);
@@ -122,7 +129,7 @@ class Page {
 
   #show() {
     const { module } = VIEWS[this.#route.name];
-    const address = location.hash;
+    const address = nameOf(this.#route);
     if (!this.#states.has(address)) this.#states.set(address, module.start());
     const state = this.#states.get(address);
     const shown = {
@@ -210,6 +217,8 @@ function routeOf(hash) {
   if (name === "sessions" && key) return { name: "session", key: decoded(key) };
   return { name: name in VIEWS && name !== "session" ? name : "overview", key: "" };
 }
+
+const nameOf = ({ name, key }) => `${name}/${key}`;
 
 /** An address may have been typed by hand. */
 function decoded(text) {
