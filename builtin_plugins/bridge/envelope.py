@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.bridge.items import Item, read_item, whole
+from builtin_plugins.bridge.items import Item, read_item, whole_number
 from cognee_hooks.services.statefile import write_atomic
 
 MAX_WASTE = 512 * 1024
@@ -75,8 +75,8 @@ def parse(content: bytes) -> Envelope | None:
         return None
     marks = document.get("marks")
     envelope = Envelope(
-        fail_count=whole(document.get("fail_count")),
-        fail_at=whole(document.get("fail_at")),
+        fail_count=whole_number(document.get("fail_count")),
+        fail_at=whole_number(document.get("fail_at")),
         marks=marks if isinstance(marks, str) else "",
     )
     for element in document["entries"]:

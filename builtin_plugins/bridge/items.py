@@ -183,7 +183,7 @@ def read_item(document: object) -> Item | None:
     sealed, seq, key = document.get("sealed"), document.get("seq"), document.get("key", "")
     if not isinstance(sealed, str) or not is_seq(seq) or not isinstance(key, str):
         return None
-    return make_item(sealed, seq, whole(document.get("_buffered_at")), key)
+    return make_item(sealed, seq, whole_number(document.get("_buffered_at")), key)
 
 
 def key_digest(key: str) -> str:
@@ -196,7 +196,7 @@ def is_seq(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 < value < _LARGEST_SEQ
 
 
-def whole(value: object) -> int:
+def whole_number(value: object) -> int:
     """Return a non-negative whole number from a file, 0 where it is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return 0

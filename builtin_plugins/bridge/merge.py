@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from builtin_plugins.bridge.envelope import Envelope, parse, salvage
-from builtin_plugins.bridge.items import Item, Payload, Vault, whole
+from builtin_plugins.bridge.items import Item, Payload, Vault, whole_number
 from builtin_plugins.bridge.log import LeftBecause, Story
 from builtin_plugins.bridge.marks import Marks, SendAttempt
 from cognee_hooks.services.crypto import Unreadable
@@ -130,7 +130,7 @@ def _adopt(state: BufferState, element: Mapping[str, Any], vault: Vault) -> None
         session_id=element["sessionId"],
         dataset=dataset if isinstance(dataset, str) else "",
         url="",
-        captured_at=whole(element.get("_buffered_at")),
+        captured_at=whole_number(element.get("_buffered_at")),
     )
     state.items[seq] = vault.wrap(seq, payload)
     if element.get("_replay_ambiguous") is True:

@@ -143,7 +143,7 @@ class CodeQuestion:
         return self.seed or self.operation
 
 
-def question_of(arguments: Mapping[str, Any]) -> CodeQuestion:
+def checked_question(arguments: Mapping[str, Any]) -> CodeQuestion:
     """Check the arguments of a tool call or command.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any
 from builtin_plugins.code_lane import texts
 from builtin_plugins.code_lane.facts import fact_line, objects
 from builtin_plugins.code_lane.naming import names_of, renamed, resolve
-from builtin_plugins.code_lane.operations import CodeQuestion, question_of
+from builtin_plugins.code_lane.operations import CodeQuestion, checked_question
 from builtin_plugins.code_lane.record import IndexRecord
 from builtin_plugins.code_lane.records import IndexRecords
 from builtin_plugins.code_lane.render import has_data, joined, payload_of, render_items
@@ -73,7 +73,7 @@ class Asker:
         """
         deadline = Deadline.after(self._context.core.request_timeout_ms / 1000, self._context.clock)
         try:
-            question = question_of(arguments)
+            question = checked_question(arguments)
             target = await self._target(arguments, cwd, deadline)
         except UsageError as error:
             return f"⚠ {error}"
@@ -169,7 +169,7 @@ class Asker:
     async def _facts(
         self, name: str, dataset: DatasetRef, deadline: Deadline
     ) -> list[Mapping[str, Any]]:
-        listing = question_of({"operation": "query_facts", "name": name, "limit": CANDIDATES})
+        listing = checked_question({"operation": "query_facts", "name": name, "limit": CANDIDATES})
         items = await self._ask(listing, dataset, DEFAULT_TOP_K, deadline)
         payloads = [payload for item in items if (payload := payload_of(item)) is not None]
         return [fact for payload in payloads for fact in objects(payload.get("facts"))]

@@ -72,7 +72,7 @@ class DatasetsPlugin:
 
     async def _run(self, text: str) -> str:
         """Return the answer; what goes wrong is one, too."""
-        from builtin_plugins.datasets.switch import Switching, failed
+        from builtin_plugins.datasets.switch import Switching, listing_failed
 
         self._made = self._made or Switching(self._context)
         try:
@@ -86,7 +86,7 @@ class DatasetsPlugin:
             )
         except ServerFailure as failure:
             self._context.services.health.note(failure)
-            return failed(failure)
+            return listing_failed(failure)
 
 
 def _moment(value: object) -> str:

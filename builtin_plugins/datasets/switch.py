@@ -145,7 +145,7 @@ def _aborted(dataset: str, problem: str) -> str:
     )
 
 
-def failed(failure: ServerFailure) -> str:
+def listing_failed(failure: ServerFailure) -> str:
     """Say that the server could not be asked."""
     return (
         f"⚠ Datasets failed: {brief(str(failure))}. Nothing has changed; "

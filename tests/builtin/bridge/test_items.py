@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from builtin_plugins.bridge.items import Vault, is_seq, key_digest, read_item, whole
+from builtin_plugins.bridge.items import Vault, is_seq, key_digest, read_item, whole_number
 from builtin_plugins.bridge.marks import Marks, Tail, name_key, tail_key
 from cognee_hooks.services.crypto import Unreadable
 from tests.support.bridged import STEM, other_sealer, payload
@@ -82,7 +82,7 @@ def test_what_is_no_entry_of_ours_is_not_read_as_one(document):
     [(5, 5), (5.7, 5), (-1, 0), (True, 0), ("5", 0), (None, 0), (float("nan"), 0), (1e300, 0)],
 )
 def test_numbers_of_a_file_are_whole_and_not_negative(value, expected):
-    assert whole(value) == expected
+    assert whole_number(value) == expected
     assert not is_seq(value) or value == expected
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.code_lane.operations import OPERATIONS, arguments_of, question_of
+from builtin_plugins.code_lane.operations import OPERATIONS, arguments_of, checked_question
 from cognee_hooks.errors import UsageError
 
 
@@ -22,7 +22,7 @@ from cognee_hooks.errors import UsageError
 )
 def test_what_is_missing_is_named(arguments, message):
     with pytest.raises(UsageError, match=message):
-        question_of(arguments)
+        checked_question(arguments)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_is_missing_is_named(arguments, message):
     ],
 )
 def test_vectors_71_to_74_questions_as_the_server_gets_them(arguments, seed, query):
-    question = question_of(arguments)
+    question = checked_question(arguments)
     assert (question.seed, question.code_query) == (seed, query)
 
 
@@ -57,7 +57,7 @@ def test_vectors_71_to_74_questions_as_the_server_gets_them(arguments, seed, que
     ],
 )
 def test_vectors_75_and_76_a_command_is_a_name_delta_or_an_operation(text, seed, query):
-    question = question_of(arguments_of(text))
+    question = checked_question(arguments_of(text))
     assert (question.seed, question.code_query) == (seed, query)
 
 
@@ -69,38 +69,40 @@ def test_vector_77_a_broken_operation_is_told_from_a_name():
 @pytest.mark.parametrize("quote", ["'", '"', "`"])
 def test_w9_quotes_around_an_operation_are_removed(quote):
     text = quote + '{"operation": "impact_analysis", "targets": ["p", "q"]}' + quote
-    question = question_of(arguments_of(text))
+    question = checked_question(arguments_of(text))
     assert question.seed == "p"
     assert question.code_query == {"operation": "impact_analysis", "targets": ["p", "q"]}
 
 
 def test_w9_an_operation_in_a_command_is_checked_like_that_of_a_tool():
     with pytest.raises(UsageError, match="traverse needs 'start'"):
-        question_of(arguments_of('{"operation": "traverse"}'))
+        checked_question(arguments_of('{"operation": "traverse"}'))
 
 
 @pytest.mark.parametrize("word", ["backward", "Backward", "upstream"])
 def test_w8_backward_is_what_the_server_calls_reverse(word):
-    question = question_of({"operation": "traverse", "start": "a", "direction": word})
+    question = checked_question({"operation": "traverse", "start": "a", "direction": word})
     assert question.code_query["direction"] == "reverse"
 
 
 def test_keys_that_an_operation_does_not_read_are_replaced_by_those_that_it_does():
-    query = question_of({"operation": "explore", "seed": "PaymentService", "limit": 5}).code_query
+    query = checked_question(
+        {"operation": "explore", "seed": "PaymentService", "limit": 5}
+    ).code_query
     assert query == {"operation": "explore", "name": "PaymentService", "max_nodes": 5}
-    query = question_of({"operation": "impact_analysis", "seeds": ["a"]}).code_query
+    query = checked_question({"operation": "impact_analysis", "seeds": ["a"]}).code_query
     assert query == {"operation": "impact_analysis", "targets": ["a"]}
-    query = question_of({"operation": "subgraph", "targets": "a", "max_depth": "2"}).code_query
+    query = checked_question({"operation": "subgraph", "targets": "a", "max_depth": "2"}).code_query
     assert query == {"operation": "subgraph", "seeds": ["a"], "depth": 2}
 
 
 def test_of_a_list_where_one_name_is_wanted_the_first_counts():
-    question = question_of({"operation": "explore", "name": ["a", "b"], "direction": ["both"]})
+    question = checked_question({"operation": "explore", "name": ["a", "b"], "direction": ["both"]})
     assert question.code_query == {"operation": "explore", "name": "a", "direction": "both"}
 
 
 def test_the_servers_own_spelling_of_a_delta_is_understood():
-    question = question_of(arguments_of('{"operation": "delta", "repo": "shop"}'))
+    question = checked_question(arguments_of('{"operation": "delta", "repo": "shop"}'))
     assert question.seed == "shop"
     assert question.code_query == {"operation": "delta", "name": "shop"}
 
@@ -118,7 +120,7 @@ KEYS = st.sampled_from(
 @given(st.sampled_from([*OPERATIONS, "", "x"]), st.dictionaries(KEYS, ANYTHING))
 def test_arguments_of_any_kind_give_a_question_or_one_error(operation, arguments):
     try:
-        question = question_of({**arguments, "operation": operation})
+        question = checked_question({**arguments, "operation": operation})
     except UsageError:
         return
     assert isinstance(question.seed, str)
@@ -127,6 +129,6 @@ def test_arguments_of_any_kind_give_a_question_or_one_error(operation, arguments
 @given(st.text(max_size=100))
 def test_any_command_text_is_survived(text):
     try:
-        question_of(arguments_of(text))
+        checked_question(arguments_of(text))
     except UsageError:
         return
