@@ -42,7 +42,7 @@ _EMBEDDED_NEEDS = ("python_multipart", "starlette", "uvicorn")
 
 @dataclass(frozen=True, slots=True)
 class BootOutcome:
-    """How it went.
+    """How a boot went.
 
     Attributes:
         server: The server, where we started it now.

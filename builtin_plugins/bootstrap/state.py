@@ -61,7 +61,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRecord:
-    """What the file says.
+    """What the file says of the server and of the work on it.
 
     Attributes:
         phase: What is going on, or how the last attempt ended.
