@@ -137,9 +137,10 @@ class Sources:
     def everything(self) -> Everything:
         """Return what the first view shows."""
         with self._lock:
+            found = self._conversations()
             return Everything(
-                conversations=self._conversations(),
-                plugins=self._answer("plugins"),
+                conversations=found,
+                plugins=self._plugins(found.status),
                 installed=self._installed(),
             )
 
@@ -165,8 +166,12 @@ class Sources:
         """Return something that differs from before where there is something new to show."""
         with self._lock:
             files = [each for _, each in zip(range(MAX_WATCHED), self._files(), strict=False)]
-            told = [self._answer("status"), self._answer("plugins")]
-            return files, told, self._installed()
+            status = self._answer("status")
+            return files, status, self._plugins(status), self._installed()
+
+    def _plugins(self, status: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        # A daemon that stands still is not waited for twice.
+        return None if status is None else self._answer("plugins")
 
     def _answer(self, verb: str, **fields: object) -> Mapping[str, Any] | None:
         return self._ask(self._folder, verb, Deadline.after(ASK_SECONDS), **fields)

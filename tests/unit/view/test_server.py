@@ -17,6 +17,7 @@ import pytest
 
 import cognee_hooks.view
 from cognee_hooks.errors import UsageError
+from cognee_hooks.view.changes import MAX_LISTENERS
 from tests.support.waiting import PATIENCE, wait_until
 
 ENDS_BY_ITSELF = """
@@ -74,6 +75,18 @@ def test_the_address_opens_the_page_and_a_signal_ends_it_cleanly(page, number):
             assert not [each for each in lines if each.startswith("event")]  # it ended whole
     out, err = page.process.communicate()
     assert (out, err) == ("", "")
+
+
+def test_pages_that_are_closed_make_room_for_others(page):
+    with httpx.Client(base_url=page.base, follow_redirects=True) as browser:
+        browser.get(page.address)
+        for _ in range(2 * MAX_LISTENERS):
+            wait_until(lambda: _listens(browser), "a stream")
+
+
+def _listens(browser: httpx.Client) -> bool:
+    with browser.stream("GET", "/api/events") as stream:
+        return stream.status_code == 200 and "event: changed" in stream.iter_lines()
 
 
 def test_it_listens_on_loopback_only(page):

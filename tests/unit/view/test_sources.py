@@ -95,6 +95,12 @@ def test_an_ended_conversation_has_no_prompts_to_ask_for(sources, record, daemon
     assert [verb for verb, _ in daemon.asked] == ["status"]
 
 
+def test_a_daemon_that_does_not_answer_is_asked_once(sources, daemon):
+    sources.everything()
+    sources.facts()
+    assert [verb for verb, _ in daemon.asked] == ["status", "status"]
+
+
 def test_a_live_conversation_without_a_ledger_is_one_too(sources, daemon):
     daemon.serves("pi_1")
     found = sources.conversation(lambda each: each.session_id == "pi_1")
