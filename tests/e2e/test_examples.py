@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,16 @@ def test_the_first_command_of_the_readme_plays_a_session(installation: Installat
     done = installation.run("demo")
     assert done.returncode == 0, done.stderr
     assert "Verdict: nothing lost, no secret stored" in done.stdout
+
+
+def test_the_readme_on_a_package_index_has_no_link_that_leads_nowhere(
+    installation: Installation,
+) -> None:
+    code = "import importlib.metadata as m; print(m.metadata('cognee-hooks').get_payload())"
+    text = installation.run("-c", code, program="python").stdout
+    assert text.startswith("# cognee-hooks\n")
+    assert "the local server (`docs/operations.md`)" in text
+    assert set(re.findall(r"\]\((?!https://)[^)]*\)|<!--|<picture|<img", text)) == set()
 
 
 def test_the_plugin_without_a_package_says_what_it_saw(installation: Installation) -> None:
