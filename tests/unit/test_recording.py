@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from cognee_hooks.injection import Injected
-from cognee_hooks.recording import record_captured, record_injected
+from cognee_hooks.recording import record_captured, record_injected, record_times
 from cognee_hooks.redaction import labels_in
 from cognee_hooks.redaction.types import sealed
 from cognee_hooks.results import Act, StoreRequest
 from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.ledger_file import LedgerRow, ledger_files
+from cognee_hooks.timings import Timings
 
 SESSION = "claude_1"
 
@@ -62,6 +63,24 @@ def test_what_the_model_is_told_can_be_put_together_by_its_prompt(ledger):
     one, two, three, four = (row.prompt for row in found)
     assert one == two != three == four
     assert "first" not in ledger_files(ledger._folder)[0].path.read_text()
+
+
+def test_what_plugins_took_is_recorded_once_for_each(ledger):
+    timings = Timings()
+    for hook in ("cognee_stop", "lane"):
+        timings.add("notes", hook, 0.25, 1.0)
+    record_times(ledger, SESSION, timings)
+    assert ledger_files(ledger._folder) == []  # nothing was done in this session
+    ledger.record(SESSION, Act.RECALLED, "hit")
+    for _ in range(2):
+        record_times(ledger, SESSION, timings)
+    timings.add("notes", "cognee_stop", 0.5, 1.0)
+    record_times(ledger, SESSION, timings)
+    found = [row for row in rows(ledger) if row.act is Act.RAN]
+    assert [(row.what, row.count, row.seconds) for row in found] == [
+        ("notes", 2, 0.5),
+        ("notes", 1, 0.5),
+    ]
 
 
 def test_only_our_own_labels_count():

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -23,8 +24,9 @@ from cognee_hooks.daemon.protocol import split_record
 from cognee_hooks.daemon.server import Server
 from cognee_hooks.daemon.sessions import LiveSessions
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.results import Origin
+from cognee_hooks.results import Act, Origin
 from cognee_hooks.services.crypto import Sealer
+from cognee_hooks.services.ledger_file import ledger_files
 from cognee_hooks.services.paths import Paths
 from tests.support.command import payload
 from tests.support.daemon import agent_environment
@@ -490,6 +492,26 @@ async def test_the_word_of_an_agent_that_is_gone_already_is_not_kept(running):
     await until(lambda: running.sessions.rows() == [])
     assert await running.hook("SessionEnd", payload("SessionEnd.other", session_id=SID)) == b""
     assert running.sessions.rows() == []
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_what_plugins_took_is_in_the_ledger_when_a_session_ends_or_the_daemon(running, told):
+    paths = Paths.of(running.environ, "claude-code")
+    Sealer.of(paths.key_file).seal(b"", "")  # makes the key, as the daemon's journal does
+    await running.hook("UserPromptSubmit", PROMPT)
+    folder = paths.ledger_dir
+    assert Act.RAN not in {row.act for file in ledger_files(folder) for row in file.rows()}
+    if told:
+        await running.hook("SessionEnd", payload("SessionEnd.prompt_input_exit", session_id=SID))
+    await running.sessions.close(Deadline.after(9))
+    [file] = ledger_files(folder)
+    calls = Counter(row.what for row in file.rows() if row.act is Act.RAN)
+    assert {"recall", "capture"} <= calls.keys()
+    asked, *injected = [
+        row.prompt for row in file.rows() if row.act in {Act.RECALLED, Act.INJECTED}
+    ]
+    assert asked
+    assert set(injected) == {asked}
 
 
 async def test_a_conversation_that_goes_on_waits_for_its_end(running, fake):
