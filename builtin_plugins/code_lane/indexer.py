@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,11 +141,7 @@ class Indexer:
         context, client = self._context, self._context.services.client
         name = dataset or repository.dataset
         known = self._records.read(repository)
-        before, dataset_id = None, ""
-        with suppress(ServerFailure):
-            dataset_id = await self._dataset_id(name, known)
-            limit = self._limit(LOOK_SECONDS)
-            before = await look_before(client, dataset_id, limit, context.now())
+        before, dataset_id = await self._standing(name, known)
         started = context.now()
         try:
             with context.sending(Act.INDEXED, "url" if repository.remote else "path", spec.value):
@@ -173,6 +169,16 @@ class Indexer:
                 before = Before(unseen_at=started)
             follower = Follower(client, taken.dataset_id, before)
         return Submitted(record, follower, taken.run_id)
+
+    async def _standing(self, name: str, known: IndexRecord | None) -> tuple[Before | None, str]:
+        """Return how runs of a dataset stand, None where that is not known, and its id or ""."""
+        dataset_id = ""
+        try:
+            dataset_id = await self._dataset_id(name, known)
+            client, limit = self._context.services.client, self._limit(LOOK_SECONDS)
+            return await look_before(client, dataset_id, limit, self._context.now()), dataset_id
+        except ServerFailure:
+            return None, dataset_id
 
     async def finish(self, submitted: Submitted, seconds: float) -> Ending:
         """Wait for the end of a run and keep it in the record.

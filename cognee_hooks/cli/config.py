@@ -16,6 +16,7 @@ from cognee_hooks.cli.common import (
     print_table,
 )
 from cognee_hooks.errors import CogneeHooksError
+from cognee_hooks.host import Host
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
 from cognee_hooks.settings import MASK, Narrow, OptionRow
@@ -50,35 +51,11 @@ def run(options: argparse.Namespace) -> int:
         return _init()
     host = make_host(options.agent, options.plugins)
     rows = host.settings.rows()
-    problems = host.settings.problems
     if options.markdown:
         print(markdown_table(rows))
         return 0
     if options.json:
-        print_json(
-            {
-                "config_file": str(host.paths.config_file),
-                "env_file": str(host.paths.env_file),
-                "settings": [
-                    {
-                        "section": row.section,
-                        "name": row.name,
-                        "env": row.env,
-                        "value": row.value,
-                        "source": row.source,
-                        "default": row.default,
-                        "help": row.help,
-                        "type": row.type,
-                        "project": PROJECT_MAY[row.narrow],
-                    }
-                    for row in rows
-                ],
-                "problems": [
-                    {"name": each.name, "source": each.source, "message": each.message}
-                    for each in problems
-                ],
-            }
-        )
+        print_json(_as_json(host, rows))
     else:
         print(f"config file: {host.paths.config_file}")
         print(f"env file:    {host.paths.env_file}")
@@ -90,7 +67,32 @@ def run(options: argparse.Namespace) -> int:
             ],
         )
         print_problems(host)
-    return 1 if problems else 0
+    return 1 if host.settings.problems else 0
+
+
+def _as_json(host: Host, rows: Iterable[OptionRow]) -> dict[str, object]:
+    return {
+        "config_file": str(host.paths.config_file),
+        "env_file": str(host.paths.env_file),
+        "settings": [
+            {
+                "section": row.section,
+                "name": row.name,
+                "env": row.env,
+                "value": row.value,
+                "source": row.source,
+                "default": row.default,
+                "help": row.help,
+                "type": row.type,
+                "project": PROJECT_MAY[row.narrow],
+            }
+            for row in rows
+        ],
+        "problems": [
+            {"name": each.name, "source": each.source, "message": each.message}
+            for each in host.settings.problems
+        ],
+    }
 
 
 def _init() -> int:
