@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from importlib import import_module
 
 import pytest
 
 from cognee_hooks import Host, PluginContext, hookspecs
-from cognee_hooks.cli import COMMANDS
+from cognee_hooks.cli import COMMANDS, main
 from cognee_hooks.cli.config import markdown_table as settings_table
 from cognee_hooks.cli.hook_reference import reference
 from cognee_hooks.cli.hooks import markdown_table as hooks_table
@@ -143,3 +145,39 @@ def test_a_long_page_begins_with_links_to_its_parts(page: Page):
         return
     contents = page.prose.partition("\n## ")[0]
     assert [each for each in headings if f"[{each.replace('`', '')}](#" not in contents] == []
+
+
+# -- commands in running text ----------------------------------------------------------------------
+
+
+def options_of(command: str) -> set[str]:
+    """The long options of a command of ours, those of its verbs too."""
+    parser = argparse.ArgumentParser(prog=command)
+    import_module(f"cognee_hooks.cli.{command.replace('-', '_')}").configure(parser)
+    found: set[str] = set()
+    waiting = [parser]
+    while waiting:
+        for action in waiting.pop()._actions:
+            found |= set(action.option_strings)
+            if isinstance(action, argparse._SubParsersAction):
+                waiting += action.choices.values()
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_every_command_in_running_text_is_one_that_there_is(page: Page, host: Host):
+    known = {*COMMANDS, *host.registered.commands}
+    wrong = []
+    for code in re.findall(r"`([^`\n]+)`", page.prose):
+        plain = code.replace("\\|", " ")
+        for words in re.findall(r"\bcognee-hooks ((?!cognee-)[a-z][a-z-]*\b[^|&]*)", plain):
+            command, *rest = words.split()
+            options = set(re.findall(r"--[a-z][a-z-]+", " ".join(rest)))
+            if command not in known or (command in COMMANDS and options - options_of(command)):
+                wrong.append(code)
+    assert wrong == []
+
+
+def test_the_manual_is_printed(capsys: pytest.CaptureFixture[str]):
+    assert main(["hooks", "--reference"]) == 0
+    assert capsys.readouterr().out.strip() == reference()

@@ -650,6 +650,18 @@ def test_rows_show_the_core_first_and_everything_as_text(load):
     assert next(row.help for row in rows if row.name == "count") == "a count"
 
 
+def test_rows_say_what_a_value_is_and_what_a_project_may_do(load):
+    settings, _ = load()
+    told = {row.name: (row.type, row.narrow) for row in settings.rows()}
+    assert told["dataset"] == ("text", Narrow.CHOOSE)
+    assert told["active"] == ("true or false", Narrow.SWITCH_OFF)
+    assert told["more"] == ("list", Narrow.ADD)
+    assert told["count"] == ("whole number", Narrow.NEVER)
+    assert told["share"] == ("number", Narrow.NEVER)
+    assert told["folder"] == ("path", Narrow.NEVER)
+    assert told["level"] == ("low or off", Narrow.NEVER)
+
+
 # -- what a file says in passing -------------------------------------------------------------------
 
 
