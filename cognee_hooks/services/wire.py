@@ -229,13 +229,13 @@ def parse_body(body: bytes, content_type: str) -> object:
     try:
         value: object = json.loads(text)
         # Only an escape can bring a surrogate in; looking for one is cheaper than walking.
-        return clean(value) if "\\ud" in text or "\\uD" in text else value
+        return without_surrogates(value) if "\\ud" in text or "\\uD" in text else value
     except (ValueError, RecursionError):
         page = "html" in content_type.lower() or text.lstrip()[:1] == "<"
         return Body.PAGE if page else Body.NOT_JSON
 
 
-def clean(value: object) -> object:
+def without_surrogates(value: object) -> object:
     """Return a JSON value with lone surrogates in its texts and keys replaced by U+FFFD.
 
     Raises:
@@ -244,7 +244,7 @@ def clean(value: object) -> object:
     if isinstance(value, str):
         return sanitise(value)
     if isinstance(value, list):
-        return [clean(each) for each in value]
+        return [without_surrogates(each) for each in value]
     if isinstance(value, dict):
-        return {clean(name): clean(each) for name, each in value.items()}
+        return {without_surrogates(name): without_surrogates(each) for name, each in value.items()}
     return value
