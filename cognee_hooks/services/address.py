@@ -5,8 +5,6 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from cognee_hooks.printable import one_line
-
 
 def problem_of(url: str) -> str:
     """Say why no server can be asked at an address, or "".
@@ -41,6 +39,9 @@ def bare(url: str) -> str:
 
     What is no address of a server is ``?``.
     """
+    # Settings are read with this module where nothing is printed, and it loads redaction.
+    from cognee_hooks.printable import one_line
+
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
