@@ -1,7 +1,8 @@
 """A value that must not be anywhere: found and taken out in every spelling that files use.
 
-A value reaches a file as it is, escaped in JSON, or in JSON within JSON, in a quoted address, or in
-base64 at any of three alignments. What was cut off in the middle of the value is not found.
+A value reaches a file as it is or as Python shows it, escaped in JSON, or in JSON within JSON, in a
+quoted address, or in base64 at any of three alignments. What was cut off in the middle of the value
+is not found.
 """
 
 from __future__ import annotations
@@ -110,14 +111,14 @@ class Leak:
 
 def _spellings(value: str) -> Iterator[str]:
     """Yield the value as text files spell it."""
-    yield value
-    yield repr(value)[1:-1]
-    for ascii_only in (True, False):
-        once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
-        for form in (once, once.replace("/", "\\/")):
-            yield form
-            yield _other_case(form)
-            yield json.dumps(form, ensure_ascii=ascii_only)[1:-1]
+    for text in (value, repr(value)[1:-1]):
+        yield text
+        for ascii_only in (True, False):
+            once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+            for form in (once, once.replace("/", "\\/")):
+                yield form
+                yield _other_case(form)
+                yield json.dumps(form, ensure_ascii=ascii_only)[1:-1]
     data = value.encode("utf-8", "surrogatepass")
     for form in (quote(data, safe=""), quote(data, safe="/"), quote_plus(data)):
         yield form

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
-from builtin_plugins.bootstrap.settings import BootstrapSettings
-from cognee_hooks import PluginContext, hookimpl
+from builtin_plugins.bootstrap.settings import BootstrapSettings, ServerKind
+from cognee_hooks import Leak, PluginContext, hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import ServerStateChanged
-from cognee_hooks.results import CheckResult, Command, StatusRow, StatusSegment
+from cognee_hooks.results import CheckResult, Command, Scrubbed, StatusRow, StatusSegment
 
 if TYPE_CHECKING:
     from builtin_plugins.bootstrap.commands import ServerCommands
@@ -86,6 +87,18 @@ class BootstrapPlugin:
         from builtin_plugins.bootstrap.checks import rows
 
         return await rows(self._server, self._settings, deadline, self._context.now())
+
+    @hookimpl
+    async def cognee_scrub(self, leak: Leak, dry_run: bool, deadline: Deadline) -> list[Scrubbed]:
+        """Take a leaked value out of what no route of the local server deletes."""
+        if not self._settings.enabled or self._server.refusal():
+            return []
+        if self._settings.server is not ServerKind.COGNEE:
+            return []  # the core looks after the embedded server's database
+        from builtin_plugins.bootstrap.databases import databases_of, scrub
+
+        found = databases_of(self._server.environment())
+        return await asyncio.to_thread(scrub, found, leak, deadline, dry_run=dry_run)
 
     # -- inside ----------------------------------------------------------------------------------
 

@@ -166,7 +166,7 @@ class _Work:
         sides, problems = await self._sides(limit)
         if self._options.forget_dataset:
             return await self._forget(sides, limit)
-        rows = [*await self._here.scrub(dry_run=True), *self._here.database(dry_run=True)]
+        rows = [*await self._here.look(), *self._here.database(dry_run=True)]
         for side in sides:
             rows += await _tried(side, side.look(limit.within(LOOK_SECONDS)))
         rows += problems
@@ -179,9 +179,14 @@ class _Work:
                 print("Nothing was changed.")
                 return LEFT
         with self._alone():
-            rows = await self._here.scrub(dry_run=False)
+            kept = await self._here.plugins(dry_run=False)
+            rows = self._here.files(dry_run=False)
             for side in sides:
                 rows += await _tried(side, side.clean(limit))
+            if sides:
+                # A server of this machine has let go of things that its files still hold.
+                kept = _settled(kept, await self._here.plugins(dry_run=False))
+            rows += kept
             rows += self._here.database(dry_run=False)
             rows += await self._still(rows)
         return self._report([*rows, *problems], changed=True)
@@ -189,7 +194,7 @@ class _Work:
     async def _still(self, rows: Sequence[Scrubbed]) -> list[Scrubbed]:
         """Look once more at all that lies here; returns what was written meanwhile."""
         known = {row.place for row in rows if row.state is ScrubState.LEFT}
-        again = await self._here.scrub(dry_run=True)
+        again = await self._here.look()
         detail = "somebody has written it again; run scrub once more"
         return [
             Scrubbed(place=row.place, state=ScrubState.LEFT, count=row.count, detail=detail)
@@ -265,6 +270,13 @@ class _Work:
                 print("Nothing was changed.")
             print(ROTATE)
         return LEFT if left else 0
+
+
+def _settled(first: Sequence[Scrubbed], later: Sequence[Scrubbed]) -> list[Scrubbed]:
+    """Return what became of what plugins keep; what they said later is how it is now."""
+    told = {row.place for row in later}
+    cleaned = [row for row in first if row.state is ScrubState.CLEANED and row.place not in told]
+    return [*cleaned, *later]
 
 
 async def _tried(side: ServerSide, work: Awaitable[list[Scrubbed]]) -> list[Scrubbed]:

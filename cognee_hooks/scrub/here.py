@@ -52,19 +52,29 @@ class Here:
     environ: Mapping[str, str]
     leak: Leak
 
-    async def scrub(self, *, dry_run: bool) -> list[Scrubbed]:
-        """Return what holds the value, or held it and was cleaned.
+    async def look(self) -> list[Scrubbed]:
+        """Return what holds the value, except the embedded server's database."""
+        return [*await self.plugins(dry_run=True), *self.files(dry_run=True)]
+
+    def files(self, *, dry_run: bool) -> list[Scrubbed]:
+        """Return which files hold the value, or held it and were cleaned.
 
         Args:
-            dry_run: Only look. Otherwise no daemon may run.
+            dry_run: Only look. Otherwise no daemon may run, and plugins have cleaned what is
+                theirs.
         """
         rows: list[Scrubbed] = []
         for paths in _each(self.folders):
             rows += Events(paths.daemon_dir, paths.key_file, self.leak).scrub(dry_run=dry_run)
+        rows += self._files(dry_run=dry_run)
+        return rows
+
+    async def plugins(self, *, dry_run: bool) -> list[Scrubbed]:
+        """Do the same for what plugins keep."""
+        rows: list[Scrubbed] = []
         for host in self.hosts:
             rows += await self._plugins(host, dry_run=dry_run)
             rows += _without_bridge(host)
-        rows += self._files(dry_run=dry_run)
         # A plugin may keep one file for all agents.
         return list(dict.fromkeys(rows))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 HISTORY = (
-    "no route deletes it. Only your account can read it; whoever runs the server can empty its "
+    "no route deletes it. Where a database of the local server is named here, it is taken out "
+    "of that; elsewhere only your account can read it, and whoever runs the server can empty its "
     "tables `queries` and `results`"
 )
 OF_OTHERS = "another account owns it; have its owner run scrub"

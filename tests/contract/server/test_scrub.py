@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,8 @@ import pytest
 from cognee_hooks.embedded import EmbeddedServer
 from tests.support.api import post_entry, question, recall, remember, trace, upload
 from tests.support.daemon import agent_environment
-from tests.support.servers import Server, mint_key
+from tests.support.real_cognee import RealCognee
+from tests.support.servers import REAL_NAMES, Server, ServerPool, mint_key
 
 VALUE = "hunter2-" + "Zq81" + '"slash\\é-' + "kappa"
 CORE = "Zq81"
@@ -44,6 +45,11 @@ class Played:
         named: Id of the dataset whose name holds the value.
         forgotten: Report of ``--forget-dataset``.
         datasets: Ids of the datasets after that.
+        histories: The history of recalls before, between and after a scrub by whoever looks after
+            the server; empty for the embedded one, which has none.
+        bytes: How often the server's database file held the value before and after that.
+        shown: Report of its ``--dry-run``.
+        kept: Report of its ``--yes``.
     """
 
     before: dict[str, str] = field(default_factory=dict)
@@ -56,6 +62,10 @@ class Played:
     named: str = ""
     forgotten: dict[str, Any] = field(default_factory=dict)
     datasets: list[str] = field(default_factory=list)
+    histories: list[str] = field(default_factory=list)
+    bytes: list[int] = field(default_factory=list)
+    shown: dict[str, Any] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def states(self) -> dict[str, str]:
@@ -81,10 +91,30 @@ def fresh_account(server: Server, folder: Path) -> Iterator[Server]:
     yield replace(server, key=made.raise_for_status().json()["key"])
 
 
-def scrub(account: Server, home: Path, *words: str) -> dict[str, Any]:
-    environ = agent_environment(home, account.url, COGNEE_API_KEY=account.key)
+AS_LOCAL = """
+import sys
+import cognee_hooks.host
+from cognee_hooks.cli import main
+from cognee_hooks.core_settings import Mode
+
+url, *words = sys.argv[1:]
+mode = Mode(backend="local", url=url, reason="no other server is set", explicit_url=False)
+cognee_hooks.host.decide_mode = lambda *_: mode
+sys.exit(main(words))
+"""
+"""The command where the server is the one that is looked after here, on the default address."""
+
+
+def scrub(
+    account: Server,
+    home: Path,
+    *words: str,
+    program: Sequence[str] = ("-m", "cognee_hooks"),
+    **more: str,
+) -> dict[str, Any]:
+    environ = agent_environment(home, account.url, COGNEE_API_KEY=account.key, **more)
     done = subprocess.run(
-        [sys.executable, "-m", "cognee_hooks", "scrub", "--json", *words],
+        [sys.executable, *program, "scrub", "--json", *words],
         input=f"{VALUE}\n".encode(),
         capture_output=True,
         env={name: text for name, text in environ.items() if not name.startswith("XDG_")},
@@ -142,7 +172,32 @@ def holding(answers: dict[str, str]) -> set[str]:
     return {name for name, text in answers.items() if CORE in text}
 
 
-def play(server: Server, folder: Path) -> Played:
+def look_after(
+    account: Server, api: httpx.Client, folder: Path, system: Path, played: Played
+) -> None:
+    """Scrub once more, now as whoever looks after the server."""
+    databases = ("cognee_db", "cognee_db-wal", "cache.db", "cache.db-wal")
+    files = [system / "databases" / each for each in databases]
+    how = {"program": ("-c", AS_LOCAL, account.url), "SYSTEM_ROOT_DIRECTORY": str(system)}
+
+    def history() -> str:
+        return api.get("/api/v1/recall").text
+
+    def stored() -> int:
+        return sum(each.read_bytes().count(CORE.encode()) for each in files if each.exists())
+
+    played.histories.append(history())
+    played.bytes.append(stored())
+    played.shown = scrub(account, folder, "--dry-run", **how)
+    played.histories.append(history())
+    played.kept = scrub(account, folder, "--yes", **how)
+    played.histories.append(history())
+    played.bytes.append(stored())
+    again = post_entry(api, question("and then", "still works"), "leaking", "harbour")
+    played.later = max(played.later, again.status_code)
+
+
+def play(server: Server, folder: Path, system: Path | None) -> Played:
     played = Played()
     headers = {}
     with fresh_account(server, folder) as account:
@@ -163,6 +218,9 @@ def play(server: Server, folder: Path) -> Played:
             forget = ("--yes", "--forget-dataset", played.named)
             played.forgotten = scrub(account, folder, *forget)
             played.datasets = [row["id"] for row in api.get("/api/v1/datasets").json()]
+            if system is not None:
+                recall(api, f"was it {VALUE}", "harbour")
+                look_after(account, api, folder, system, played)
     return played
 
 
@@ -173,9 +231,13 @@ def all_played() -> dict[str, Played]:
 
 
 @pytest.fixture
-def played(server: Server, all_played: dict[str, Played], tmp_path: Path) -> Played:
+def played(
+    server: Server, servers: ServerPool, all_played: dict[str, Played], tmp_path: Path
+) -> Played:
     if server.name not in all_played:
-        all_played[server.name] = play(server, tmp_path)
+        process = servers.process(server.name)
+        system = process.log.parent / "system" if isinstance(process, RealCognee) else None
+        all_played[server.name] = play(server, tmp_path, system)
     return all_played[server.name]
 
 
@@ -227,3 +289,24 @@ def test_a_dataset_whose_name_holds_the_value_is_deleted_when_its_id_is_given(pl
     assert (played.forgotten["code"], played.forgotten["deleted"]) == (0, played.named)
     assert played.named not in played.datasets
     assert len(played.datasets) >= 2
+
+
+@pytest.mark.parametrize(
+    "server",
+    [pytest.param(name, marks=pytest.mark.real_cognee) for name in REAL_NAMES],
+    indirect=True,
+)
+def test_the_history_of_recalls_is_cleaned_by_whoever_looks_after_the_server(played: Played):
+    before, between, after = played.histories
+    assert CORE in before
+    assert between.startswith(before.removesuffix("]"))  # a look asks, which is noted down too
+    assert CORE not in after
+    assert MARKER in after
+    assert len(json.loads(after)) >= len(json.loads(before))
+    stored, left = played.bytes
+    assert stored > 0
+    assert left == 0
+    shown = [row for row in played.shown["places"] if "database of the local" in row["place"]]
+    assert {row["state"] for row in shown} == {"found"}
+    assert played.kept["code"] == 0, played.kept
+    assert played.later == 200
