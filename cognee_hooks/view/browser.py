@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import webbrowser
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from cognee_hooks.services.statefile import write_atomic
 from cognee_hooks.view.pages import page
@@ -27,18 +29,26 @@ def can_open(environ: Mapping[str, str], platform: str) -> bool:
     return any(environ.get(name) for name in _DISPLAYS)
 
 
-def open_address(address: str, folder: Path) -> None:
-    """Open an address without anybody else seeing it.
+@contextmanager
+def opener(*, wanted: bool) -> Iterator[Callable[[str], None]]:
+    """Give what opens an address without anybody else seeing it, while that address works.
 
     Everybody may read the command lines of everybody's programs, so the browser is started with a
-    file that leads on to the address.
+    private file that leads on to the address.
 
     Args:
-        address: The address.
-        folder: A private folder for that file, which lasts as long as the address works.
+        wanted: Whether to open anything at all.
     """
-    file = folder / "open.html"
-    write_atomic(file, page("Opening", "The page opens.", forward=address).encode(), durable=False)
+    if not wanted:
+        yield lambda _: None
+        return
+    with TemporaryDirectory(prefix="cognee-hooks-view-", ignore_cleanup_errors=True) as folder:
+        yield partial(_open_by_file, Path(folder) / "open.html")
+
+
+def _open_by_file(file: Path, address: str) -> None:
+    leading = page("Opening", "The page opens.", forward=address)
+    write_atomic(file, leading.encode(), durable=False)
     # Some browsers keep their caller waiting for as long as they run.
     threading.Thread(target=_open, args=(file.as_uri(),), daemon=True).start()
 

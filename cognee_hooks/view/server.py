@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import uvicorn
 from cognee_hooks.services.listening import listen
 from cognee_hooks.view.access import PageAccess
 from cognee_hooks.view.app import create_app
-from cognee_hooks.view.browser import open_address
+from cognee_hooks.view.browser import opener
 from cognee_hooks.view.changes import Changes
 from cognee_hooks.view.installed import InstalledPlugins
 from cognee_hooks.view.sources import Sources
@@ -70,19 +69,15 @@ def serve(
     Raises:
         UsageError: The port cannot be had.
     """
-    with listen(ADDRESS, port) as listener:
+    with listen(ADDRESS, port) as listener, opener(wanted=browser) as open_address:
         access = PageAccess(listener.getsockname()[1])
-        with tempfile.TemporaryDirectory(
-            prefix="cognee-hooks-", ignore_cleanup_errors=True
-        ) as folder:
 
-            def ready() -> None:
-                on_ready(access.address)
-                if browser:
-                    open_address(access.address, Path(folder))
+        def ready() -> None:
+            on_ready(access.address)
+            open_address(access.address)
 
-            sources = Sources(environ, InstalledPlugins(environ, cwd).look)
-            asyncio.run(_Serving(access, sources, ready, idle_seconds).run(listener))
+        sources = Sources(environ, InstalledPlugins(environ, cwd).look)
+        asyncio.run(_Serving(access, sources, ready, idle_seconds).run(listener))
 
 
 class _Serving:

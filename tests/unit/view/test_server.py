@@ -59,7 +59,7 @@ def page(isolated_environment: Path) -> Iterator[Page]:
         try:
             yield Page(process)
         finally:
-            process.kill()
+            process.terminate()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
