@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import types
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,19 @@ def test_the_test_command_is_the_one_of_the_continuous_integration():
     (block,) = (each for each in README.blocks if "-m tests" in each.text)
     for command in block.text.strip().split(" && "):
         assert command in steps
+
+
+async def test_the_plugin_in_it_redacts(tmp_path: Path):
+    (block,) = (each for each in README.blocks if "cognee_register_redactors" in each.text)
+    plugin = types.ModuleType("tickets")
+    exec(compile(block.text, str(block), "exec"), plugin.__dict__)  # noqa: S102 - our own README
+    made = Host(
+        "claude-code",
+        environ={"HOME": str(tmp_path)},
+        entry_points=(),
+        plugins={"tickets": plugin},
+    )
+    assert (await made.redact("see TICKET-1234")).value == "see [redacted:tickets]"
 
 
 @pytest.mark.parametrize("word", ["new-plugin", "pip install", "pytest", "plugins disable"])
