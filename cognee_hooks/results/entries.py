@@ -48,7 +48,7 @@ class Act(StrEnum):
     FORGOTTEN = "forgotten"
     """A person had something deleted at the server: a document, or a dataset."""
     RAN = "ran"
-    """A plugin was called; how often, and for how long in all, is recorded when the session ends."""
+    """A plugin was called; how often and how long in all is recorded when the session ends."""
 
 
 AT_THE_SERVER = (Act.DELIVERED, Act.REPLAYED, Act.DEDUPLICATED)
