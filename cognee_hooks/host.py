@@ -257,8 +257,9 @@ class Host:
         sections = injected(called, session.max_context_bytes)
         if not event.replayed:
             record_injected(self.ledger, session.session_id, sections, event.prompt)
-            remembering = self.prompts.add(event.prompt, sections, self._clock() - began)
-            self.background.spawn(CORE, remembering, lasting=True)
+            if self.core.capture:
+                remembering = self.prompts.add(event.prompt, sections, self._clock() - began)
+                self.background.spawn(CORE, remembering, lasting=True)
         hits = sum(section.hits for section in flat(called.value))
         return PromptAnswer(joined(sections), hits)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.plugin_report import reports
+from cognee_hooks.printable import brief
 
 if TYPE_CHECKING:
     from cognee_hooks.daemon.live_session import LiveSession
@@ -60,6 +61,6 @@ def _plugins_of(session: LiveSession) -> Mapping[str, Any]:
     )
     return {
         "session_id": session.session_id,
-        "agent": session.agent.name,
+        "agent": brief(session.agent.name),
         "plugins": [each.as_json() for each in found],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from cognee_hooks.daemon import control, telling
 from cognee_hooks.daemon.telling import MAX_BYTES
 from cognee_hooks.events import UserPromptSubmit
 from cognee_hooks.markers import hookimpl
+from cognee_hooks.prompts import AFTER_SECONDS
 from cognee_hooks.results import AdditionalContext
 from cognee_hooks.testing import PluginSession
 from tests.support.waiting import wait_until
@@ -101,6 +103,14 @@ def test_the_prompts_of_a_session_are_found_by_either_of_its_ids(session):
     assert TOKEN not in json.dumps(prompt)
     [section] = [each for each in prompt["sections"] if each["plugin"] == "notes"]
     assert (section["lane"], section["text"], section["bytes"]) == ("notes", "a note", 6)
+
+
+def test_where_nothing_is_to_be_captured_no_prompt_is_kept_either(tmp_path):
+    off = {"COGNEE_CAPTURE": "false"}
+    with PluginSession(tmp_path, {"notes": Notes()}, environ=off) as session:
+        assert session.prompt("which harbour does the ferry use?") == "a note"
+        time.sleep(3 * AFTER_SECONDS)
+        assert telling.prompts([live(session.host)], "claude_1") == {"prompts": []}
 
 
 def test_nothing_of_a_prompt_or_of_what_was_injected_is_written_to_disk(session, tmp_path):
