@@ -10,6 +10,7 @@ from cognee_hooks.agents import DEFAULT_AGENT, max_context_bytes_of
 from cognee_hooks.host import Host
 from cognee_hooks.registry import PluginRecord
 from cognee_hooks.services.paths import Paths
+from cognee_hooks.view.filefacts import FileFacts, facts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,14 @@ class InstalledPlugins:
     def __init__(self, environ: Mapping[str, str], cwd: Path) -> None:
         self._environ = environ
         self._cwd = cwd
-        self._config = Paths.of(environ, DEFAULT_AGENT).config_file
-        self._facts: object = ()
+        paths = Paths.of(environ, DEFAULT_AGENT)
+        self._written = (paths.config_file, paths.env_file)
+        self._facts: list[FileFacts | None] = []
         self._found = Found()
 
     def look(self) -> Found:
         """Return what there is."""
-        facts = self._facts_now()
+        facts = [facts_of(each) for each in self._written]
         if facts != self._facts:
             # Plugins make their settings and nothing else: the host serves nobody.
             host = Host(
@@ -55,10 +57,3 @@ class InstalledPlugins:
             self._found = Found(host.registry.records, [*wrong, *host.registry.problems])
             self._facts = facts
         return self._found
-
-    def _facts_now(self) -> object:
-        try:
-            status = self._config.stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_size, status.st_mtime_ns

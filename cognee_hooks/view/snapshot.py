@@ -153,6 +153,11 @@ def _problems(seen: Everything) -> Iterator[str]:
     for each in found.recorded.values():
         if not each.known.session_id:
             yield f"{each.known.ledger.path} is torn, or no ledger: it does not name its session."
+    if found.silent:
+        yield (
+            "The daemon does not answer: it is just starting or ending, or stands still. If that "
+            "lasts, see `cognee-hooks daemon logs`. Events are kept meanwhile."
+        )
     if found.left_out:
         yield f"{found.left_out} older ledgers are not counted here; `cognee-hooks stats` has them."
     if len(found.listed) > MAX_SESSIONS:

@@ -24,6 +24,7 @@ from cognee_hooks.history.waiting import Waiting, quarantined_files, waiting_fil
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger_file import LedgerFile, LedgerRow
 from cognee_hooks.services.paths import QUARANTINE, Paths
+from cognee_hooks.view.filefacts import FileFacts, facts_of
 from cognee_hooks.view.installed import Found
 
 ASK_SECONDS = 2.0
@@ -35,7 +36,6 @@ _WATCHED = (".json", ".jsonl")
 
 Ask = Callable[..., Mapping[str, Any] | None]
 """Asks the daemon; see `cognee_hooks.daemon.control.ask`."""
-Facts = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class Conversations:
         waiting: Files of entries that wait.
         quarantined: Files of entries that were put aside.
         status: What the daemon answered to ``status``; None where none runs.
+        silent: Whether a daemon runs that does not answer.
         left_out: Ledgers that were not read, since there are too many.
     """
 
@@ -73,6 +74,7 @@ class Conversations:
     waiting: Sequence[Waiting]
     quarantined: Sequence[Waiting]
     status: Mapping[str, Any] | None
+    silent: bool = False
     left_out: int = 0
 
 
@@ -131,7 +133,7 @@ class Sources:
         self._ask = ask
         self._now = now
         self._folder = Paths.of(environ, "daemon").daemon_dir
-        self._ledgers: dict[Path, tuple[Facts, RecordedSession]] = {}
+        self._ledgers: dict[Path, tuple[FileFacts, RecordedSession]] = {}
         self._lock = threading.Lock()
 
     def everything(self) -> Everything:
@@ -189,11 +191,12 @@ class Sources:
             waiting=waiting,
             quarantined=quarantined_files(self._environ, by_stem, now=now),
             status=status,
+            silent=status is None and control.runs(self._folder),
             left_out=left_out,
         )
 
     def _read_ledgers(self) -> tuple[list[RecordedSession], int]:
-        files = [(facts, file) for file in ledgers(self._environ) if (facts := _facts(file.path))]
+        files = [(facts, file) for file in ledgers(self._environ) if (facts := facts_of(file.path))]
         files.sort(key=lambda each: each[0][-1], reverse=True)
         latest = files[:MAX_LEDGERS]
         before, self._ledgers = self._ledgers, {}
@@ -206,22 +209,14 @@ class Sources:
                 self._ledgers[file.path] = kept
         return [recorded for _, recorded in self._ledgers.values()], len(files) - len(latest)
 
-    def _files(self) -> Iterator[tuple[str, Facts]]:
+    def _files(self) -> Iterator[tuple[str, FileFacts]]:
         for paths in state_folders(self._environ):
             for folder in (paths.ledger_dir, paths.bridge_dir, paths.bridge_dir / QUARANTINE):
                 with suppress(OSError), os.scandir(folder) as entries:
                     names = sorted(each.name for each in entries if each.name.endswith(_WATCHED))
                     for name in names:
-                        if facts := _facts(folder / name):
+                        if facts := facts_of(folder / name):
                             yield name, facts
-
-
-def _facts(path: Path) -> Facts | None:
-    try:
-        status = path.stat()
-    except OSError:  # gone meanwhile
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _recorded(file: LedgerFile) -> RecordedSession | None:

@@ -46,3 +46,12 @@ def test_what_is_wrong_with_the_configuration_is_told(config, tmp_path):
     config.write_text("plugins: [\n")
     (problem, *_) = InstalledPlugins(dict(os.environ), tmp_path).look().problems
     assert "config.yaml" in problem
+
+
+def test_what_is_said_in_the_shared_settings_is_looked_at_again_too(config, tmp_path):
+    installed = InstalledPlugins(dict(os.environ), tmp_path)
+    assert not installed.look().problems
+    env_file = Paths.of(os.environ, "pi").env_file
+    env_file.parent.mkdir(parents=True)
+    env_file.write_text("COGNEE_CAPTURE=perhaps\n")
+    assert installed.look().problems

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -190,6 +191,17 @@ def test_problems_of_plugins_and_ledgers_that_were_left_out_are_told(sources, re
     first, second = summary(sources.everything(), "9.9")["problems"]
     assert first.startswith("1 older ledgers are not counted here")
     assert second == "x is broken"
+
+
+def test_a_daemon_that_runs_and_does_not_answer_is_told(sources):
+    folder = Paths.of(os.environ, "daemon").daemon_dir
+    folder.mkdir(parents=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = summary(sources.everything(), "9.9")
+    (problem,) = made["problems"]
+    assert "does not answer" in problem
+    assert made["daemon"]["running"] is False
 
 
 def test_an_older_daemon_that_does_not_know_the_question_is_told(sources, daemon):
