@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from agents import (
     Runner,
     SQLiteSession,
     function_tool,
+    set_tracing_disabled,
 )
 from claude_agent_sdk import (
     ClaudeAgentOptions,
@@ -33,6 +34,7 @@ from cognee_hooks import hookimpl
 from cognee_hooks.sdk import running
 from cognee_hooks.sdk.claude_agent import with_memory
 from cognee_hooks.sdk.openai_agents import CogneeMemory
+from tests.support.documents import ROOT, Page
 from tests.support.messages_endpoint import messages_endpoint
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sdk_endpoints import agents_endpoint
@@ -505,3 +507,56 @@ async def test_claude_hooks_that_are_installed_for_the_agent_stay_silent(
     async with memories.running("claude-code", "claude_nested") as host:
         await ask("A question about it", with_memory(options, host))
     assert seen.read_text() == "1"
+
+
+# -- as the documents show it ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def documented(memories: Memories, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """Gives the function ``ask`` of a snippet, whose Host finds its settings in the environment."""
+    settings = {
+        "COGNEE_BASE_URL": memories.server.url,
+        "COGNEE_API_KEY": memories.server.key,
+        "COGNEE_PLUGIN_DATASET": memories.dataset,
+        "COGNEE_RECALL_TIMEOUT_MS": "9000",
+    }
+    for name, text in settings.items():
+        monkeypatch.setenv(name, text)
+
+    def ask_of(word: str) -> Any:
+        page = Page(ROOT / "docs" / "agents.md")
+        (block,) = (each for each in page.blocks if word in each.text and each.kind == "python")
+        namespace: dict[str, Any] = {}
+        exec(compile(block.text, str(block), "exec"), namespace)  # noqa: S102 - our own page
+        return namespace["ask"]
+
+    return ask_of
+
+
+async def test_openai_as_the_documents_show_it(
+    memories: Memories,
+    model: ScriptedModel,
+    documented: Callable[[str], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await memories.remember()
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{model.url}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    set_tracing_disabled(disabled=True)
+    try:
+        assert await documented("CogneeMemory(host)")(agent(), QUESTION) == "Done."
+    finally:
+        set_tracing_disabled(disabled=False)
+    assert FACT in json.dumps(model.requests[0]["input"])
+
+
+async def test_claude_as_the_documents_show_it(
+    memories: Memories,
+    claude: ScriptedModel,
+    options: ClaudeAgentOptions,
+    documented: Callable[[str], Any],
+) -> None:
+    await memories.remember()
+    assert await documented("with_memory(options, host)")(options, QUESTION) == "Done."
+    assert FACT in "".join(claude.context_texts())
