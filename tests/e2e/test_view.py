@@ -158,7 +158,7 @@ async def test_a_prompt_of_a_live_session_shows_what_was_injected_into_it(opens)
     page = await opens("live session")
     asked = prompt(page, "Which port does the billing service use on staging?")
     await expect(asked).to_contain_text(re.compile(r"2 sections · [\d.]+ .?B · about \d+ tokens"))
-    section = asked.get_by_role("listitem").filter(has_text="recall by recall")
+    section = asked.get_by_role("listitem").filter(has_text=REMEMBERED)
     cost = re.compile(r"about \d+ tokens.*\d m?s")
     await expect(section.locator("summary")).to_contain_text(cost)
     await expect(section.locator("pre")).to_be_hidden()
@@ -385,7 +385,7 @@ async def test_everything_can_be_done_by_keyboard(opens):
     await page.keyboard.press("Enter")
     await expect(heading).to_be_focused()
     await expect(heading).to_contain_text(LIVE)
-    await tab_to(page, "recall by recall")
+    await tab_to(page, "recall")
     await page.keyboard.press("Space")
     await expect(page.locator("details[open] pre")).to_contain_text(REMEMBERED)
     await tab_to(page, "Injected")
@@ -514,6 +514,14 @@ async def test_a_narrow_window_needs_no_scrolling_sideways(opens, view):
     # Text at twice its size, as a browser's zoom leaves half of the window.
     await page.set_viewport_size({"width": 640, "height": 400})
     assert not await is_wide(page)
+
+
+async def test_what_is_wider_than_its_place_is_reached_by_keyboard_and_named(opens):
+    page = await opens("live session", viewport={"width": 360, "height": 640})
+    region = page.get_by_role("region", name="Timeline of the session")
+    await expect(region).to_have_attribute("tabindex", "0")
+    await page.set_viewport_size({"width": 1200, "height": 640})
+    await expect(region).to_have_count(0)
 
 
 async def test_the_chosen_theme_is_remembered_until_the_person_follows_the_system(opens):

@@ -28,7 +28,7 @@ export const facts = (told) =>
  * Figures with their names.
  *
  * @param {Array<{name: string, value: *, note?: *, tone?: string, href?: string}>} rows `tone` is
- *     `quiet`, `warn` or `bad`.
+ *     `quiet`, `warn` or `bad`; `href` leads on from what is not quiet.
  */
 export function figures(rows) {
   return h(
@@ -39,7 +39,7 @@ export function figures(rows) {
         "div",
         { key: name, class: tone ?? null },
         h("dt", null, name),
-        h("dd", { class: "value" }, href ? h("a", { href }, value) : value),
+        h("dd", { class: "value" }, href && tone !== "quiet" ? h("a", { href }, value) : value),
         note ? h("dd", { class: "note" }, note) : null,
       ),
     ),

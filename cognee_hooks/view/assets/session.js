@@ -80,6 +80,7 @@ function totalsOf(session) {
 
 function prompts({ session, prompts: list }, now) {
   const latest = keyed(list.toSorted((one, other) => (other.time ?? 0) - (one.time ?? 0)), (each) => each.time);
+  const most = Math.max(0, ...list.flatMap((each) => each.sections.map((section) => section.bytes ?? 0)));
   const kept = list.some((each) => each.prompt !== null || each.sections.some((section) => section.text !== null));
   return h(
     "section",
@@ -88,7 +89,7 @@ function prompts({ session, prompts: list }, now) {
     list.length > 0 && !kept && h("p", { class: "aside" }, notKept(session.live)),
     list.length === 0
       ? none(session)
-      : latest.map(([key, each]) => prompt(key, each, session.live, now)),
+      : latest.map(([key, each]) => prompt(key, each, most, session.live, now)),
   );
 }
 
@@ -102,8 +103,7 @@ function notKept(live) {
   return live ? `${why} These prompts are older than that, or the daemon was started anew since.` : `${why} This one has ended, so sizes and times are what is left.`;
 }
 
-function prompt(key, each, live, now) {
-  const most = Math.max(0, ...each.sections.map((section) => section.bytes ?? 0));
+function prompt(key, each, most, live, now) {
   return h(
     "article",
     { key, class: "prompt panel" },
@@ -120,8 +120,9 @@ function prompt(key, each, live, now) {
 }
 
 function injected(section, most, live) {
+  const lane = section.lane || section.plugin || "context";
   const line = [
-    h("span", { class: "lane" }, foreign(section.lane || "context"), " ", h("span", { class: "quiet" }, "by ", foreign(section.plugin || "–"))),
+    h("span", { class: "lane" }, foreign(lane), lane !== section.plugin && h("span", { class: "quiet" }, " by ", foreign(section.plugin || "–"))),
     bar(section.bytes, most),
     h("span", { class: "measure" }, size(section.bytes)),
     h("span", { class: "measure" }, `about ${counted(section.tokens, "token")}`),
