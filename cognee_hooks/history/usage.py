@@ -52,7 +52,8 @@ class Usage:
         self.counts[row.act] += count
         self.kinds[row.act, one_line(row.what)] += count
         self.sessions.add(session.session_id or session.stem)
-        self.first = min(self.first or row.time, row.time)
+        if row.time > 0:  # a row of another program may not tell when
+            self.first = min(self.first or row.time, row.time)
         self.last = max(self.last, row.time)
         if row.act is Act.INJECTED:
             self.injected_bytes += max(0, row.size or 0)

@@ -59,6 +59,13 @@ def test_groups_add_up_to_the_whole_whatever_they_are_grouped_by(rows):
         }
 
 
+def test_a_row_that_does_not_tell_when_is_not_the_first():
+    usage = Usage()
+    for time in (5.0, 0.0, 9.0):
+        usage.add(session("a"), LedgerRow(time=time, act=Act.CAPTURED, what="qa"))
+    assert (usage.first, usage.last) == (5.0, 9.0)
+
+
 @given(st.lists(ENTRIES, max_size=30), st.integers(0, 30))
 def test_usages_that_were_counted_apart_add_up_to_the_whole(rows, middle):
     whole, first, second = Usage(), Usage(), Usage()
