@@ -34,6 +34,7 @@ _NOTED = (
 """Columns that nothing but a look into the past reads, of all accounts."""
 _MAGIC = b"SQLite format 3\0"
 _CHUNK = 1024 * 1024
+_ABOUT = "a database of the local server, which goes on working"
 _BUSY = "the server is using it ({reason}); run scrub again"
 _STORED = (
     "it is in what is stored there and not only noted down; run scrub again, or have whoever knows "
@@ -90,7 +91,7 @@ def scrub(
     """
     rows = []
     for each in databases:
-        place = f"{each.path} (a database of the local server)"
+        place = str(each.path)
         try:
             count, left = _Scrub(each, leak, deadline).done(dry_run=dry_run)
         except (sqlite3.Error, OSError) as error:
@@ -101,7 +102,7 @@ def scrub(
             rows.append(Scrubbed(place=place, state=ScrubState.LEFT, count=left, detail=_STORED))
         elif count:
             state = ScrubState.FOUND if dry_run else ScrubState.CLEANED
-            rows.append(Scrubbed(place=place, state=state, count=count))
+            rows.append(Scrubbed(place=place, state=state, count=count, detail=_ABOUT))
     return rows
 
 

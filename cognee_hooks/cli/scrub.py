@@ -186,7 +186,7 @@ class _Work:
             if sides:
                 # A server of this machine has let go of things that its files still hold.
                 kept = _settled(kept, await self._here.plugins(dry_run=False))
-            rows += kept
+            rows += [*kept, *self._here.others(kept)]
             rows += self._here.database(dry_run=False)
             rows += await self._still(rows)
         return self._report([*rows, *problems], changed=True)

@@ -54,10 +54,11 @@ class Here:
 
     async def look(self) -> list[Scrubbed]:
         """Return what holds the value, except the embedded server's database."""
-        return [*await self.plugins(dry_run=True), *self.files(dry_run=True)]
+        kept = await self.plugins(dry_run=True)
+        return [*kept, *self.files(dry_run=True), *self.others(kept)]
 
     def files(self, *, dry_run: bool) -> list[Scrubbed]:
-        """Return which files hold the value, or held it and were cleaned.
+        """Return which files of ours hold the value, or held it and were cleaned.
 
         Args:
             dry_run: Only look. Otherwise no daemon may run, and plugins have cleaned what is
@@ -66,8 +67,29 @@ class Here:
         rows: list[Scrubbed] = []
         for paths in _each(self.folders):
             rows += Events(paths.daemon_dir, paths.key_file, self.leak).scrub(dry_run=dry_run)
-        rows += self._files(dry_run=dry_run)
+        own = own_roots(self.folders)
+        sweeper = Sweeper(self.leak, Deadline.after(OWN_SECONDS), dry_run)
+        for root in own:
+            rows += self._unfinished(root, dry_run=dry_run)
+            rows += sweeper.sweep(root, lambda _: "", without=self._databases)
         return rows
+
+    def others(self, kept: Sequence[Scrubbed]) -> list[Scrubbed]:
+        """Return which files hold the value that are not ours, and are not changed.
+
+        Args:
+            kept: What plugins said, who may know what to do about such a file.
+        """
+        # The log of a SQLite database belongs to it.
+        told = {name for row in kept for name in (row.place, f"{row.place}-wal")}
+        without = {*own_roots(self.folders), *self._databases}
+        looker = Sweeper(self.leak, Deadline.after(REPORT_SECONDS), dry_run=True, thorough=False)
+        rows: dict[str, Scrubbed] = {}
+        for place in reported(self.folders, self.environ):
+            for row in looker.sweep(place.path, _because(place), without=without):
+                if row.place not in told:
+                    rows.setdefault(row.place, row)  # it may lie in a folder that is looked at, too
+        return list(rows.values())
 
     async def plugins(self, *, dry_run: bool) -> list[Scrubbed]:
         """Do the same for what plugins keep."""
@@ -102,21 +124,9 @@ class Here:
                 rows.append(Scrubbed(place=place, state=ScrubState.LEFT, detail=detail))
         return rows
 
-    def _files(self, *, dry_run: bool) -> Iterator[Scrubbed]:
-        own = own_roots(self.folders)
-        databases = {paths.embedded_dir for paths in self.folders}
-        sweeper = Sweeper(self.leak, Deadline.after(OWN_SECONDS), dry_run)
-        for root in own:
-            yield from self._unfinished(root, dry_run=dry_run)
-            yield from sweeper.sweep(root, lambda _: "", without=databases)
-        limit = Deadline.after(REPORT_SECONDS)
-        looker = Sweeper(self.leak, limit, dry_run, thorough=False)
-        told: set[str] = set()
-        for place in reported(self.folders, self.environ):
-            for row in looker.sweep(place.path, _because(place), without={*own, *databases}):
-                if row.place not in told:  # a file may lie in a folder that is looked at, too
-                    yield row
-                told.add(row.place)
+    @property
+    def _databases(self) -> set[Path]:
+        return {paths.embedded_dir for paths in self.folders}
 
     def _unfinished(self, root: Path, *, dry_run: bool) -> Iterator[Scrubbed]:
         """Remove what killed writers never finished: it may be sealed, and nobody reads it."""

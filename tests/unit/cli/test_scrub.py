@@ -398,6 +398,48 @@ def test_the_embedded_servers_database_holds_no_byte_of_what_was_deleted(
     assert holding(isolated_environment) == {}
 
 
+class Packer:
+    """Knows what to do about a file of a local server, once its routes have deleted things."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.cleanings = 0
+
+    @hookimpl
+    def cognee_scrub(self, leak: Leak, dry_run: bool) -> Scrubbed | None:
+        if not self.file.exists():
+            return None
+        self.cleanings += not dry_run
+        state = ScrubState.FOUND
+        if not dry_run:
+            state = ScrubState.LEFT if self.cleanings == 1 else ScrubState.CLEANED
+        if state is ScrubState.CLEANED:
+            self.file.unlink()
+        return Scrubbed(place=str(self.file), state=state, count=1)
+
+
+def test_what_a_local_servers_files_still_hold_goes_after_its_routes_have_deleted_it(
+    isolated_environment, server, scrub, monkeypatch
+):
+    file = written(isolated_environment / ".cognee" / "system" / "cognee_db", VALUE)
+    log = written(file.with_name("cognee_db-wal"), VALUE)
+    packer = Packer(file)
+
+    def with_packer(agent: str, _: object) -> Host:
+        return Host(agent, environ=dict(os.environ), plugins={"packer": packer}, entry_points=())
+
+    monkeypatch.setattr(module, "make_host", with_packer)
+    looked = json.loads(scrub("--dry-run", "--json").out)["places"]
+    assert [row["state"] for row in looked if row["place"] == str(file)] == ["found"]
+    assert str(log) not in {row["place"] for row in looked}
+
+    log.unlink()
+    told = scrub("--yes", "--json")
+    rows = json.loads(told.out)["places"]
+    assert [row["state"] for row in rows if row["place"] == str(file)] == ["cleaned"]
+    assert (told.code, packer.cleanings) == (0, 2)
+
+
 def test_a_server_that_is_away_is_said_and_files_are_cleaned_all_the_same(
     isolated_environment, monkeypatch, scrub
 ):
