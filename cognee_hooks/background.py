@@ -22,6 +22,7 @@ class Background:
 
     A task belongs to a plugin; what it raises counts as a fault of that plugin. Tasks are waited
     for when the host closes, up to its deadline; those that last, such as timers, are not.
+    Whoever can keep a host of an ended session does so while a task outlasts it.
     """
 
     def __init__(self, faults: Faults) -> None:
@@ -29,6 +30,7 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._lasting: set[asyncio.Task[None]] = set()
+        self._outlasting: set[asyncio.Task[None]] = set()
         self._closing = False
 
     @property
@@ -40,7 +42,19 @@ class Background:
         """Run all work on the event loop that runs now."""
         self._loop = asyncio.get_running_loop()
 
-    def spawn(self, owner: str, work: Coroutine[Any, Any, Any], *, lasting: bool = False) -> None:
+    @property
+    def outlasts(self) -> bool:
+        """Whether there is a task for which a host is kept after the end of its session."""
+        return bool(self._outlasting)
+
+    def spawn(
+        self,
+        owner: str,
+        work: Coroutine[Any, Any, Any],
+        *,
+        lasting: bool = False,
+        outlasting: bool = False,
+    ) -> None:
         """Start work, from the event loop or from a plugin's own thread.
 
         Once the host is closing, the work is refused and closed unrun.
@@ -49,6 +63,7 @@ class Background:
             owner: The plugin.
             work: What to do.
             lasting: It goes on for as long as the host lives, so nobody waits for it.
+            outlasting: Nobody waits for it either, and a host is kept for it where it can be.
 
         Raises:
             TypeError: It is no coroutine.
@@ -63,16 +78,16 @@ class Background:
             if not self._closing:
                 raise RuntimeError("background work needs the event loop of a started host")
         elif loop is here:
-            self._start(owner, work, lasting)
+            self._start(owner, work, lasting, outlasting)
         else:
-            loop.call_soon_threadsafe(self._start, owner, work, lasting)
+            loop.call_soon_threadsafe(self._start, owner, work, lasting, outlasting)
 
     async def settle(self, deadline: Deadline) -> bool:
         """Wait for the tasks, and for those that they start; tells whether all ended.
 
-        Those that last go on until ``close``.
+        Those that last, or outlast the session, go on until ``close``.
         """
-        while pending := self._tasks - self._lasting:
+        while pending := self._tasks - self._lasting - self._outlasting:
             if deadline.expired:
                 return False
             await asyncio.wait(pending, timeout=deadline.remaining())
@@ -87,16 +102,19 @@ class Background:
             await asyncio.wait(set(self._tasks), timeout=GRACE)
         return len(self._tasks)
 
-    def _start(self, owner: str, work: Coroutine[Any, Any, Any], lasting: bool) -> None:
+    def _start(
+        self, owner: str, work: Coroutine[Any, Any, Any], lasting: bool, outlasting: bool
+    ) -> None:
         if self._closing:
             work.close()
             return
         task = asyncio.create_task(self._run(owner, work), name=owner)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        if lasting:
-            self._lasting.add(task)
-            task.add_done_callback(self._lasting.discard)
+        for kind, wanted in ((self._lasting, lasting), (self._outlasting, outlasting)):
+            if wanted:
+                kind.add(task)
+                task.add_done_callback(kind.discard)
         # A task that is cancelled before its first step never gets to what it was to await.
         task.add_done_callback(lambda _: work.close())
 

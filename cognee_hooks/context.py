@@ -217,6 +217,18 @@ class PluginContext:
         """
         self._host.spawn(self.plugin, work, lasting=lasting)
 
+    def outlast(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run work that may go on after the session has ended, where nobody waits for it.
+
+        The daemon keeps an ended session until such work is done; an agent that embeds its host
+        does not. So it is cancelled sooner or later: it has to come to an end by itself, and what
+        must not be forgotten has to be on disk, for a later session to find.
+
+        Args:
+            work: What to do. An exception of it counts as a fault of this plugin.
+        """
+        self._host.outlast(self.plugin, work)
+
     def report_waiting(self, count: int, *, volatile: int = 0) -> None:
         """Say how many captured entries of this session this plugin keeps for later.
 

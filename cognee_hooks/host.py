@@ -401,6 +401,15 @@ class Host:
         """Run work of a plugin in the background."""
         self.background.spawn(plugin, work, lasting=lasting)
 
+    def outlast(self, plugin: str, work: Coroutine[Any, Any, None]) -> None:
+        """Run work that may go on after the session; see `PluginContext.outlast`."""
+        self.background.spawn(plugin, work, outlasting=True)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether an ended session still has something to send or to do."""
+        return self.waiting > 0 or self.background.outlasts
+
     def is_active(self, plugin: str) -> bool:
         """Tell whether a plugin is in force."""
         return self.registry.manager.has_plugin(plugin)

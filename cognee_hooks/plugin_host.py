@@ -45,6 +45,10 @@ class PluginHost(Protocol):
         """See `PluginContext.spawn`."""
         ...
 
+    def outlast(self, plugin: str, work: Coroutine[Any, Any, None]) -> None:
+        """See `PluginContext.outlast`."""
+        ...
+
     def report_waiting(self, plugin: str, count: int, *, volatile: int) -> None:
         """See `PluginContext.report_waiting`."""
         ...

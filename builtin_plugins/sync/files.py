@@ -32,10 +32,13 @@ class SyncRecords:
     Args:
         folder: Where they lie.
         log: For what could not be written.
+
+    Attributes:
+        folder: Where they lie.
     """
 
     def __init__(self, folder: Path, log: logging.Logger) -> None:
-        self._folder = folder
+        self.folder = folder
         self._log = log
 
     def read(self, session_id: str, dataset: str) -> SyncRecord:
@@ -78,6 +81,16 @@ class SyncRecords:
         own = self._path(session_id)
         return [record for path, record in self._newest(files) if path != own and record.dataset]
 
+    def waiting(self, server: str) -> list[SyncRecord]:
+        """Return the records of sessions that wait for a server, the oldest first.
+
+        Args:
+            server: The server; see `server_name`.
+        """
+        found = [record for _, record in self._newest(self._files())]
+        left = [each for each in found if each.waiting_since and each.waiting_for == server]
+        return sorted(left, key=lambda each: each.waiting_since)
+
     def lock(self, session_id: str, stale_after: float) -> LockFile:
         """Return the lock that lets one process at a time sync a session.
 
@@ -113,7 +126,7 @@ class SyncRecords:
         return removed
 
     def _path(self, session_id: str) -> Path:
-        return self._folder / f"{session_file_stem(session_id)}.json"
+        return self.folder / f"{session_file_stem(session_id)}.json"
 
     def _read(self, path: Path) -> SyncRecord:
         return SyncRecord.of_json(read_object(path, max_bytes=MAX_BYTES))
@@ -128,7 +141,7 @@ class SyncRecords:
     def _files(self) -> Iterator[tuple[Path, float]]:
         """Yield our files, records and what locks leave behind, with the time of their change."""
         with suppress(OSError):
-            for path, _ in zip(self._folder.iterdir(), range(_MOST_FILES), strict=False):
+            for path, _ in zip(self.folder.iterdir(), range(_MOST_FILES), strict=False):
                 with suppress(OSError):
                     if len(_stem(path)) == _STEM:
                         yield path, path.lstat().st_mtime

@@ -45,7 +45,7 @@ class Trigger(StrEnum):
     FINAL = "final"
     """The session ends."""
     SWEEP = "sweep"
-    """The session has ended without that, and another one looks after it."""
+    """The session has ended without that, which is made up for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,10 @@ class Improver:
         """Return how many entries of a session the server has stored."""
         totals = self._context.totals(target.session_id)
         return totals.get(Act.DELIVERED, 0) + totals.get(Act.REPLAYED, 0)
+
+    def since_last(self, target: SyncTarget) -> int:
+        """Return how many entries came since the server last took a sync of a session on."""
+        return self.record(target).since_last(self.stored(target))
 
     def record(self, target: SyncTarget) -> SyncRecord:
         """Return what is known of the syncs of a session."""

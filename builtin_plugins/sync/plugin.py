@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.sync import texts
+from builtin_plugins.sync.aftercare import HEALTH_SECONDS, Aftercare
 from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.follow import FOLLOW_SECONDS
 from builtin_plugins.sync.improver import Improver, SyncOutcome, SyncTarget, Trigger
@@ -34,14 +34,8 @@ if TYPE_CHECKING:
         UserPromptSubmit,
     )
 
-FINAL_SECONDS = 4.0
-"""Longest that the end of a session waits for the server to accept its last sync."""
 MANUAL_SECONDS = 8.0
 """How long somebody who asked for a sync waits to hear how it ended."""
-HEALTH_SECONDS = 1.0
-LATE_SECONDS = 15.0
-"""How long a session that is over tries to be synced with a server that is back."""
-LATE_POLL_SECONDS, LATE_RETRY_SECONDS = 0.1, 2.0
 LIST_SECONDS = 5.0
 RETRY_SECONDS = 60.0
 """First wait after the server was busy with another session of the dataset; then twice as long."""
@@ -76,6 +70,7 @@ class SyncPlugin:
         self._records = SyncRecords(folder, context.log)
         submit_seconds = self._settings.submit_timeout_ms / 1000
         self._improver = Improver(context, self._records, submit_seconds)
+        self._aftercare = Aftercare(context, self._records, self._improver, self._cooldown)
         self._submit_seconds = submit_seconds
         self._timer = Timer(context.spawn)
         session = context.session
@@ -88,9 +83,11 @@ class SyncPlugin:
 
     @hookimpl
     def cognee_session_start(self, event: SessionStart) -> None:
-        """Forget sessions that have long been over."""
+        """Forget sessions that have long been over, and see to those that were not synced."""
         if event.source == "startup":
             self._context.spawn(self._prune())
+        if self._automatic and self._settings.final and event.source != "compact":
+            self._context.outlast(self._aftercare.see_to_all(self._target.session_id))
 
     @hookimpl
     def cognee_user_prompt_submit(self, event: UserPromptSubmit) -> None:
@@ -129,7 +126,7 @@ class SyncPlugin:
         if event.current == "ok" and self._at_rest and not self._timer.armed:
             self._rest()
         elif event.current == "ok" and self._over:
-            self._context.spawn(self._sync_late())
+            self._context.outlast(self._aftercare.late(self._target))
 
     @hookimpl
     def cognee_dataset_changed(self, event: DatasetChanged) -> None:
@@ -151,7 +148,7 @@ class SyncPlugin:
         if self._automatic and self._settings.final:
             # It may have begun before there was a server, as on the first day.
             self._over = True
-            await self._sync_left(self._target, Trigger.FINAL, deadline)
+            await self._aftercare.end(self._target, deadline)
 
     # -- by hand ---------------------------------------------------------------------------------
 
@@ -185,7 +182,7 @@ class SyncPlugin:
             return StatusRow(label="Sync", text="only on demand, since capture is off")
         record, text = self._improver.record(self._target), self._when
         if record.improved_at or record.failures:
-            held = self._hold(self._target)
+            held = self._aftercare.hold(self._target)
             text = f"{text} · {texts.last_sync(record, held, self._context.now())}"
         return StatusRow(label="Sync", text=text)
 
@@ -199,18 +196,16 @@ class SyncPlugin:
                 detail="only on demand, since capture is off",
                 remedy="set COGNEE_CAPTURE=true to turn sessions into lasting memory",
             )
-        now = self._context.now()
+        now, when = self._context.now(), f"{self._when}{texts.in_line(self._aftercare.in_line)}"
         record = self._records.latest()
         if record is None:
-            return CheckResult(
-                name="sync", status=CheckStatus.OK, detail=f"{self._when}; no sync yet"
-            )
+            return CheckResult(name="sync", status=CheckStatus.OK, detail=f"{when}; no sync yet")
         stored = self._improver.stored(SyncTarget(record.session_id, record.dataset))
         held = hold(record, stored, now, self._cooldown)
         return CheckResult(
             name="sync",
             status=CheckStatus.WARNING if record.failures else CheckStatus.OK,
-            detail=f"{self._when}; {texts.last_sync(record, held, now)}",
+            detail=f"{when}; {texts.last_sync(record, held, now)}",
             remedy=_remedy(held) if record.failures else "",
         )
 
@@ -241,19 +236,15 @@ class SyncPlugin:
         if self._automatic and self._settings.idle and self._target.session_id:
             self._timer.arm(self._settings.idle_threshold_ms / 1000, self._sync_at_rest)
 
-    def _hold(self, target: SyncTarget) -> Hold | None:
-        record, stored = self._improver.record(target), self._improver.stored(target)
-        return hold(record, stored, self._context.now(), self._cooldown)
-
     async def _turn_ended(self) -> None:
         target, many = self._target, self._settings.auto_every
         record, stored = self._improver.record(target), self._improver.stored(target)
         self._records.keep_alive(record)
-        if 0 < many <= record.since_last(stored) and self._hold(target) is None:
+        if 0 < many <= record.since_last(stored) and self._aftercare.hold(target) is None:
             await self._sync(target, Trigger.AUTO)
 
     async def _sync_at_rest(self) -> None:
-        held = self._hold(self._target)
+        held = self._aftercare.hold(self._target)
         if held is None:
             await self._sync(self._target, Trigger.IDLE)
         elif held.reason in {Reason.COOLDOWN, Reason.BACKOFF}:
@@ -265,7 +256,7 @@ class SyncPlugin:
         await self._look_after_others()
 
     async def _sync_after_wait(self) -> None:
-        if self._hold(self._target) is None:
+        if self._aftercare.hold(self._target) is None:
             await self._sync(self._target, Trigger.IDLE)
 
     async def _look_after_others(self) -> None:
@@ -278,14 +269,14 @@ class SyncPlugin:
         for target in due:
             if not self._at_rest or swept == MOST_SWEPT:
                 return
-            if self._hold(target) is None:
+            if self._aftercare.hold(target) is None:
                 swept += 1
                 if not await self._sync(target, Trigger.SWEEP):
                     return
 
     async def _sync(self, target: SyncTarget, trigger: Trigger) -> bool:
         """Sync a session that goes on, if the server is well; tells whether another one can be."""
-        if not await self._healthy(self._after(HEALTH_SECONDS)):
+        if not await self._aftercare.healthy(self._after(HEALTH_SECONDS)):
             return False
         outcome = await self._improver.run(target, trigger, self._after(self._submit_seconds))
         self._see_to(target, outcome)
@@ -293,40 +284,8 @@ class SyncPlugin:
             await self._improver.settle(target, outcome, self._after(FOLLOW_SECONDS))
         return outcome.failure is None and not outcome.try_again
 
-    async def _sync_left(
-        self, target: SyncTarget, trigger: Trigger, deadline: Deadline | None = None
-    ) -> bool:
-        """Sync a session that does not go on; how its run ends is nobody's concern any more.
-
-        Returns:
-            Whether the server was busy with another one.
-        """
-        limit = (deadline or self._after(FINAL_SECONDS)).within(FINAL_SECONDS)
-        record, stored = self._improver.record(target), self._improver.stored(target)
-        held = self._hold(target)
-        paused = held is not None and held.reason is Reason.NEEDS_USER
-        if not target.session_id or paused or not record.since_last(stored):
-            return False
-        # If it comes to nothing, a later session has to find this one.
-        self._records.keep_alive(record)
-        if not await self._healthy(limit.within(HEALTH_SECONDS)):
-            return False
-        return (await self._improver.run(target, trigger, limit, to_follow=False)).try_again
-
     async def _sync_switched(self, left: SyncTarget) -> None:
-        await self._sync_left(left, Trigger.SWITCH)
-
-    async def _sync_late(self) -> None:
-        """Sync a session that is over, once what it has kept for the server is there."""
-        limit = self._after(LATE_SECONDS)
-        while self._context.waiting and not limit.expired:  # noqa: ASYNC110 -- no event tells of it
-            await asyncio.sleep(LATE_POLL_SECONDS)
-        # Several that waited come at once, and the server takes one of a dataset after the other.
-        for pause in itertools.repeat(LATE_RETRY_SECONDS):
-            busy = await self._sync_left(self._target, Trigger.FINAL)
-            if not busy or limit.expired:
-                return
-            await asyncio.sleep(pause)
+        await self._aftercare.sync(left, Trigger.SWITCH)
 
     async def _for_model(self, arguments: Mapping[str, Any]) -> str:
         given = arguments.get("dataset")
@@ -378,12 +337,6 @@ class SyncPlugin:
         self._context.log.debug(
             "sync of %s: %s", target.dataset, result.state if result else "none"
         )
-
-    async def _healthy(self, deadline: Deadline) -> bool:
-        health = self._context.services.health
-        await health.wait_ready(deadline)
-        # With a key that is refused a sync can only fail.
-        return health.state == "ok"
 
     async def _prune(self) -> None:
         await asyncio.to_thread(self._records.prune, self._context.now())

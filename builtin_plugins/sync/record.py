@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,6 +34,9 @@ class SyncRecord:
         failure_trigger: What brought that one about.
         failures: How many failed in a row.
         needs_user: Only a person can mend the failure, such as a spent budget.
+        waiting_since: Since when the session, which does not go on, has entries that a server is
+            to take on: it was busy with another session, or away.
+        waiting_for: That server; see `server_name`.
     """
 
     session_id: str = ""
@@ -47,6 +51,8 @@ class SyncRecord:
     failure_trigger: str = ""
     failures: int = 0
     needs_user: bool = False
+    waiting_since: float = 0.0
+    waiting_for: str = ""
 
     @property
     def last_tried(self) -> float:
@@ -95,13 +101,20 @@ class SyncRecord:
             failure_trigger=trigger,
             failures=self.failures + 1,
             needs_user=needs_user,
+            waiting_since=0.0,
+            waiting_for="",
         )
+
+    def waits(self, now: float, server: str) -> SyncRecord:
+        """Return the record of a session that does not go on, until a server takes it on."""
+        since = self.waiting_since if self.waiting_for == server else 0.0
+        return replace(self, waiting_since=since or now, waiting_for=server)
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of the file, in the form of the other cognee plugins.
 
-        Their times are epoch milliseconds. ``outcome``, ``confirmed_count`` and ``needs_user`` are
-        ours; they do not look at them.
+        Their times are epoch milliseconds. ``outcome``, ``confirmed_count``, ``needs_user`` and
+        ``waiting…`` are ours; they do not look at them.
         """
         content: dict[str, Any] = {"session_id": self.session_id, "dataset": self.dataset}
         if self.improved_at:
@@ -119,6 +132,11 @@ class SyncRecord:
                 "last_failure_trigger": self.failure_trigger,
                 "failure_count": self.failures,
                 "needs_user": self.needs_user,
+            }
+        if self.waiting_since:
+            content |= {
+                "waiting_since": round(self.waiting_since * 1000),
+                "waiting_for": self.waiting_for,
             }
         return content
 
@@ -142,7 +160,14 @@ class SyncRecord:
             failure_trigger=_text(content, "last_failure_trigger"),
             failures=max(1, _count(content, "failure_count")) if failed_at else 0,
             needs_user=bool(failed_at) and content.get("needs_user") is True,
+            waiting_since=_seconds(content, "waiting_since"),
+            waiting_for=_text(content, "waiting_for"),
         )
+
+
+def server_name(url: str) -> str:
+    """Return what stands for a server in a record: its address may hold what is not for files."""
+    return hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _beyond(stored: int, done: int) -> int:

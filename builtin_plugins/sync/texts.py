@@ -125,6 +125,14 @@ def last_sync(record: SyncRecord, held: Hold | None, now: float) -> str:
     return "; ".join(parts)
 
 
+def in_line(count: int) -> str:
+    """Return what to add where ended sessions wait for the server, which was busy or away."""
+    if not count:
+        return ""
+    sessions = "1 ended session waits" if count == 1 else f"{count} ended sessions wait"
+    return f"; {sessions} for the server"
+
+
 def _ago(seconds: float) -> str:
     minutes = max(0, int(seconds // 60))
     if minutes < 1:

@@ -246,11 +246,16 @@ class LiveSession:
         """Captured entries that are not at the server yet."""
         return self.host.waiting if self.host is not None else 0
 
-    def when_sent(self, then: Callable[[], Awaitable[None]]) -> None:
-        """Call back once nothing waits any more."""
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is something left to send, or a plugin is still at work for the session."""
+        return self.host is not None and self.host.unfinished
+
+    def when_finished(self, then: Callable[[], Awaitable[None]]) -> None:
+        """Call back once nothing is left to do."""
 
         async def poll() -> None:
-            while self.waiting:  # noqa: ASYNC110 - what waits may lie with a plugin, which has no event
+            while self.unfinished:  # noqa: ASYNC110 - it may lie with a plugin, which has no event
                 await asyncio.sleep(SEND_POLL_SECONDS)
             await then()
 

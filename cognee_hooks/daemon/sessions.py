@@ -36,7 +36,7 @@ LEFT_SECONDS = 10.0
 UNKNOWN_SECONDS = 60.0
 """How long nobody is asked again for an agent that no plugin brings."""
 MAX_LINGERING = 20
-"""Ended sessions that are kept in memory until the server takes what they left."""
+"""Ended sessions that are kept in memory until all is sent and done that they left."""
 
 _AGENT_SECONDS = 10.0
 _ENDED_REMEMBERED = 50
@@ -301,17 +301,17 @@ class LiveSessions:
 
     async def _finish(self, session: LiveSession, incoming: Incoming | None) -> None:
         await session.end(incoming)
-        if not session.waiting:
+        if not session.unfinished:
             await session.close(Deadline.after(GRACE_SECONDS, self._clock))
             return
-        # What it could not send goes out when the server is back.
-        session.when_sent(lambda: self._sent(session))
+        # What it could not send goes out when the server is back, and plugins finish their work.
+        session.when_finished(lambda: self._finished(session))
         self._lingering.append(session)
         if len(self._lingering) > MAX_LINGERING:
             oldest = self._lingering.popleft()
             await oldest.close(Deadline.after(0, self._clock))
 
-    async def _sent(self, session: LiveSession) -> None:
+    async def _finished(self, session: LiveSession) -> None:
         if session in self._lingering:
             self._lingering.remove(session)
             await session.close(Deadline.after(LATE_SECONDS, self._clock))

@@ -65,6 +65,20 @@ def improve(
     return _result(dataset, session_ids, stages, "completed")
 
 
+def turned_away(
+    dataset: DatasetRow, session_ids: Sequence[str], *, rerun_requested: bool
+) -> dict[str, Any]:
+    """Return the result where another improve holds the dataset or one of the sessions.
+
+    Args:
+        dataset: The dataset.
+        session_ids: The sessions.
+        rerun_requested: Whether the holder makes one more pass over one of them.
+    """
+    skipped = [_stage(name, "skipped", "lock_held") for name in _STAGES]
+    return _result(dataset, session_ids, skipped, "skipped") | {"rerun_requested": rerun_requested}
+
+
 def _run(
     sessions: Sessions, name: str, dataset: DatasetRow, session_ids: Sequence[str]
 ) -> dict[str, Any]:

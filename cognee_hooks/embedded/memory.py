@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cognee_hooks.embedded.accounts import Accounts
+from cognee_hooks.embedded.claims import Claims
 from cognee_hooks.embedded.database import Database
 from cognee_hooks.embedded.datasets import Datasets
 from cognee_hooks.embedded.documents import Documents
@@ -26,6 +27,7 @@ class EmbeddedMemory:
         sessions: Session entries.
         recall: Answers questions.
         runs: Improves that have ended.
+        claims: What is being improved.
     """
 
     def __init__(self, path: Path, password: str) -> None:
@@ -47,6 +49,7 @@ class EmbeddedMemory:
         self.sessions = Sessions(self.database, self.datasets, self.passages, owner)
         self.recall = Recall(self.datasets, self.passages, self.sessions)
         self.runs = Runs(owner)
+        self.claims = Claims()
 
     def close(self) -> None:
         """Close the data file."""

@@ -57,17 +57,21 @@ class Port:
         self.said: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.lasting: list[bool] = []
+        self.outlasting: list[asyncio.Task[None]] = []
 
     def spawn(self, plugin: str, work: Any, *, lasting: bool) -> None:
         self.lasting.append(lasting)
         self.tasks.append(asyncio.get_running_loop().create_task(work))
 
+    def outlast(self, plugin: str, work: Any) -> None:
+        self.outlasting.append(asyncio.get_running_loop().create_task(work))
+
     def say(self, text: str, level: object) -> None:
         self.said.append(text)
 
     async def settle(self) -> None:
-        while self.tasks:
-            await self.tasks.pop(0)
+        while self.tasks or self.outlasting:
+            await (self.tasks or self.outlasting).pop(0)
 
 
 class Rig:

@@ -80,6 +80,24 @@ async def test_work_that_lasts_is_not_waited_for_and_ends_with_the_host(backgrou
     assert cancelled == ["timer"] * 2
 
 
+async def test_work_that_outlasts_a_session_is_told_of_and_not_waited_for(background):
+    done = asyncio.Event()
+
+    async def work() -> None:
+        await done.wait()
+
+    assert not background.outlasts
+    background.spawn("a", work(), outlasting=True)
+    await asyncio.to_thread(background.spawn, "a", asyncio.sleep(HANG), outlasting=True)
+    assert await background.settle(Deadline.after(30))
+    assert background.outlasts
+    done.set()
+    await asyncio.sleep(0)
+    assert background.outlasts  # there is another one
+    assert await background.close() == 0
+    assert not background.outlasts
+
+
 async def test_work_that_never_began_is_closed_without_a_warning(background):
     async def never() -> None:
         raise AssertionError

@@ -441,6 +441,20 @@ async def test_what_a_plugin_keeps_is_waiting_and_not_lost(make, client):
     assert client.entries == []
 
 
+async def test_work_that_outlasts_the_session_leaves_it_unfinished_and_is_not_waited_for(make):
+    contexts: list[Any] = []
+    host = make({"lingers": lambda context: contexts.append(context) or plugin()})
+    await host.start()
+    assert not host.unfinished
+    contexts[0].outlast(asyncio.sleep(HANG))
+    assert host.unfinished
+    started = time.monotonic()
+    await host.session_end(SessionEnd(**SESSION))
+    assert await host.close(Deadline.after(30)) == 0
+    assert time.monotonic() - started < 15
+    assert not host.unfinished
+
+
 async def test_what_a_plugin_could_not_write_yet_is_lost_with_the_process(make, client):
     host = make()
     await host.start()

@@ -11,7 +11,7 @@ from cognee_hooks.embedded.datasets import DatasetRow, storable_name
 from cognee_hooks.embedded.entries import parse
 from cognee_hooks.embedded.errors import detail, no_dataset_given, plain, validation
 from cognee_hooks.embedded.fields import Fields
-from cognee_hooks.embedded.improve import improve
+from cognee_hooks.embedded.improve import improve, turned_away
 from cognee_hooks.embedded.memory import EmbeddedMemory
 from cognee_hooks.embedded.sessions import DEFAULT_DATASET
 
@@ -65,8 +65,7 @@ def run_improve(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
     fields.check(call.body)
     dataset = _target(memory, dataset_id, name)
     started_at = utc_now()
-    with memory.database.transaction():
-        done = improve(memory.sessions, dataset, session_ids, background=background)
+    done = _improved(memory, dataset, session_ids, background=background)
     memory.runs.add(
         dataset,
         session_ids,
@@ -74,6 +73,28 @@ def run_improve(memory: EmbeddedMemory, call: RouteCall) -> dict[str, Any]:
         outcome="noop" if done["status"] == "skipped" else "succeeded",
         background=background,
     )
+    return done
+
+
+def _improved(
+    memory: EmbeddedMemory, dataset: DatasetRow, session_ids: list[str], *, background: bool
+) -> dict[str, Any]:
+    """Improve under a claim, once more for each session that was turned away meanwhile."""
+    if not memory.claims.claim(dataset.id, session_ids):
+        return turned_away(
+            dataset, session_ids, rerun_requested=memory.claims.ask_again(session_ids)
+        )
+    try:
+        with memory.database.transaction():
+            done = improve(memory.sessions, dataset, session_ids, background=background)
+        while not memory.claims.release(dataset.id, session_ids):
+            with memory.database.transaction():
+                again = improve(memory.sessions, dataset, session_ids)
+            if not background:
+                done["rerun_passes"].append(again["stages"])
+    except BaseException:
+        memory.claims.drop(dataset.id, session_ids)
+        raise
     return done
 
 

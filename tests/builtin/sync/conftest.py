@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.sync import improver, plugin
+from builtin_plugins.sync import aftercare, improver, plugin
 from builtin_plugins.sync.follow import follow_run
 from tests.support.sync_session import HERE, HandTimer, Rig
 
@@ -23,6 +23,7 @@ def make(isolated_environment: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
     monkeypatch.setattr(plugin, "Timer", timer)
     monkeypatch.setattr(plugin, "MANUAL_SECONDS", 0.05)
     monkeypatch.setattr(plugin, "FOLLOW_SECONDS", 0.05)
+    monkeypatch.setattr(aftercare, "PAUSES", (0.0, 0.0, 0.0))
     monkeypatch.setattr(improver, "follow_run", functools.partial(follow_run, first_pause=0.0))
 
     def build(session_id: str = HERE.session_id, **environ: str) -> Rig:

@@ -21,6 +21,8 @@ NAMES = [
     "last_failure_trigger",
     "failure_count",
     "needs_user",
+    "waiting_since",
+    "waiting_for",
 ]
 VALUES = (
     st.none()
@@ -42,11 +44,15 @@ def test_any_file_is_read_and_can_be_written_again(content):
     again = SyncRecord.of_json(json.loads(json.dumps(record.to_json())))
     assert again.new_entries(5) == record.new_entries(5)
     assert again.failures == record.failures
+    assert again.waits(7.0, "a").waiting_since == record.waits(7.0, "a").waiting_since
+    assert again.waits(7.0, "a").waiting_since > 0
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["good", "taken", "bad", "end"]), TIMES, st.integers(0, 1000)),
+        st.tuples(
+            st.sampled_from(["good", "taken", "bad", "end", "busy"]), TIMES, st.integers(0, 1000)
+        ),
         max_size=6,
     )
 )
@@ -57,6 +63,8 @@ def test_a_record_is_read_as_it_was_written(story):
             record = record.failed(now, "timeout", "idle", needs_user=count % 2 == 0)
         elif what == "end":
             record = record.ended_well()
+        elif what == "busy":
+            record = record.waits(now, f"server {count % 2}")
         else:
             record = record.accepted(now, count, "auto", confirmed=what == "good")
     content = json.loads(json.dumps(record.to_json()))
@@ -85,6 +93,14 @@ def test_the_file_is_the_one_of_the_other_plugins():
     }
     assert theirs.items() <= bad.to_json().items()
     assert SyncRecord.of_json(theirs) == bad
+
+
+def test_a_server_that_stays_busy_is_remembered_since_the_first_time():
+    record = EMPTY.waits(1.0, "a").waits(2.0, "a")
+    assert (record.waiting_since, record.waiting_for) == (1.0, "a")
+    assert record.waits(3.0, "b").waiting_since == 3.0
+    for after in (record.accepted(4.0, 1, "sweep", confirmed=False), record.failed(4.0, "x", "x")):
+        assert (after.waiting_since, after.waiting_for) == (0.0, "")
 
 
 def test_an_empty_record_is_a_file_without_times():

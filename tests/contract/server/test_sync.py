@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,22 +16,23 @@ from cognee_hooks.events import SessionEnd, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act
 from cognee_hooks.services.client import DatasetRef
+from tests.support.api import question
 from tests.support.servers import Server
 from tests.support.waiting import until
 
 SECONDS = 60.0
 
 
-@pytest.fixture
-async def host(server: Server, isolated_environment: Path, name: str):
+@asynccontextmanager
+async def session(server: Server, home: Path, name: str, **environ: str) -> AsyncIterator[Host]:
     made = Host(
         "claude-code",
         environ={
-            "HOME": str(isolated_environment),
+            "HOME": str(home),
             "COGNEE_BASE_URL": server.url,
             "COGNEE_API_KEY": server.key,
             "COGNEE_PLUGIN_DATASET": name,
-            "COGNEE_IDLE_THRESHOLD_MS": "200",
+            **environ,
         },
         session_id=name,
         arguments={"plugins": ["no:sync"]},
@@ -40,6 +42,13 @@ async def host(server: Server, isolated_environment: Path, name: str):
     await made.start()
     yield made
     await made.close(Deadline.after(5))
+
+
+@pytest.fixture
+async def host(server: Server, isolated_environment: Path, name: str):
+    rests_soon = {"COGNEE_IDLE_THRESHOLD_MS": "200"}
+    async with session(server, isolated_environment, name, **rests_soon) as made:
+        yield made
 
 
 async def turn(host: Host) -> None:
@@ -70,6 +79,24 @@ async def test_the_end_of_a_session_makes_it_lasting_memory_and_does_not_wait_fo
     await turn(host)
     await host.session_end(SessionEnd(session_id=name), Deadline.after(9))
     await promoted(host)
+
+
+@pytest.mark.real_cognee
+async def test_an_end_that_finds_the_server_busy_becomes_lasting_memory_behind_it(
+    real_cognee_165: Server, isolated_environment: Path, name: str
+):
+    other, dataset = f"{name}_other", DatasetRef(name=name)
+    limit = Deadline.after(SECONDS)
+    async with session(real_cognee_165, isolated_environment, name) as host:
+        client = host.services.client
+        entry = await host.redact(question(f"Where is {other}?", "In a drawer."))
+        await client.store_entry(entry, session_id=other, dataset=dataset, deadline=limit)
+        await turn(host)
+        await client.improve([other], dataset=dataset, deadline=limit)
+        await host.session_end(SessionEnd(session_id=name), Deadline.after(9))
+        assert host.unfinished, "the server was not busy"
+        await promoted(host)
+        await until(lambda: not host.unfinished, "the end of it", seconds=30)
 
 
 async def test_a_session_at_rest_becomes_lasting_memory_and_that_is_confirmed(

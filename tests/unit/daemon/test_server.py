@@ -521,6 +521,26 @@ async def test_a_conversation_that_goes_on_waits_for_its_end(running, fake):
     assert len(running.sessions.rows()) == 1
 
 
+async def test_an_ended_session_is_kept_while_a_plugin_is_at_work_for_it(running, monkeypatch):
+    monkeypatch.setattr(live_session, "SEND_POLL_SECONDS", 0.05)
+    await running.hook("UserPromptSubmit", PROMPT)
+    host = running.sessions._live["claude-code", f"claude_{SID}"].host
+    done = asyncio.Event()
+
+    async def work() -> None:
+        await done.wait()
+
+    host.outlast("sync", work())
+    await running.hook("SessionEnd", payload("SessionEnd.other", session_id=SID))
+    await until(lambda: not running.sessions._ending)
+    assert len(running.sessions.rows()) == 1
+    # It holds up nobody who goes on with the conversation.
+    assert "a fact" in (await running.hook("UserPromptSubmit", PROMPT)).decode()
+    assert len(running.sessions.rows()) == 2
+    done.set()
+    await until(lambda: len(running.sessions.rows()) == 1)
+
+
 @pytest.mark.parametrize("blocked", ["bridge", ""])
 async def test_only_so_many_ended_sessions_wait_for_the_server(
     running, fake, monkeypatch, isolated_environment, blocked

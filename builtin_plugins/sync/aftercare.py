@@ -1,0 +1,184 @@
+"""Sessions that do not go on: each gets its turn, also where the server was busy with another one.
+
+A server improves one session of a dataset after the other, and turns away who comes meanwhile.
+Where sessions are short and follow each other, that is the usual case, and nobody ever rests. So it
+is written down in the session's record, and whoever comes to an end, or begins, sees to all of
+them: one process at a time, one session of a dataset at a time, less and less often, and not for
+ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import TYPE_CHECKING
+
+from builtin_plugins.sync.improver import SyncOutcome, SyncTarget, Trigger
+from builtin_plugins.sync.record import server_name
+from builtin_plugins.sync.throttle import Hold, Reason, hold
+from cognee_hooks import Deadline
+from cognee_hooks.services.filelock import KernelLock
+from cognee_hooks.services.retry import jittered
+
+if TYPE_CHECKING:
+    from builtin_plugins.sync.files import SyncRecords
+    from builtin_plugins.sync.improver import Improver
+    from cognee_hooks import PluginContext
+
+FINAL_SECONDS = 4.0
+"""Longest that the end of a session waits for the server to accept its last sync."""
+HEALTH_SECONDS = 1.0
+LATE_SECONDS = 15.0
+"""How long a session that is over waits until its last entries are with a server that is back."""
+LATE_POLL_SECONDS = 0.1
+MOST_SWEPT = 5
+"""Sessions that were left behind and are looked after at once."""
+PAUSES = (2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0)
+"""Seconds between looks while the server takes none of those that wait."""
+
+
+class Aftercare:
+    """See the module.
+
+    Args:
+        context: The plugin's context.
+        records: What is kept of each session.
+        improver: Asks the server.
+        cooldown: Seconds between automatic syncs of a session.
+    """
+
+    def __init__(
+        self, context: PluginContext, records: SyncRecords, improver: Improver, cooldown: float
+    ) -> None:
+        self._context = context
+        self._records = records
+        self._improver = improver
+        self._cooldown = cooldown
+        self._server = server_name(context.services.mode.url)
+        self._lock = KernelLock(records.folder / "waiting.lock")
+
+    @property
+    def in_line(self) -> int:
+        """How many sessions that do not go on wait for the server."""
+        return len(self._waiting())
+
+    def hold(self, target: SyncTarget) -> Hold | None:
+        """Tell why an automatic sync of a session has to wait; None where it may run."""
+        record, stored = self._improver.record(target), self._improver.stored(target)
+        return hold(record, stored, self._context.now(), self._cooldown)
+
+    async def sync(
+        self, target: SyncTarget, trigger: Trigger, deadline: Deadline | None = None
+    ) -> SyncOutcome | None:
+        """Sync a session that does not go on; how its run ends is nobody's concern any more.
+
+        Args:
+            target: The session.
+            trigger: What brings it about.
+            deadline: When to give up; a moment from now, if it is not given.
+
+        Returns:
+            How it went; None where there was no reason, or no way, to ask the server.
+        """
+        limit = (deadline or self._after(FINAL_SECONDS)).within(FINAL_SECONDS)
+        if not self._due(target):
+            return None
+        # If it comes to nothing, a later session has to find this one.
+        record = self._improver.record(target)
+        self._records.write(record.waits(self._context.now(), self._server))
+        if not await self.healthy(limit.within(HEALTH_SECONDS)):
+            return None
+        return await self._improver.run(target, trigger, limit, to_follow=False)
+
+    async def end(self, target: SyncTarget, deadline: Deadline) -> None:
+        """Sync a session that ends, and go on behind it where the server does not take it on."""
+        await self.sync(target, Trigger.FINAL, deadline)
+        if self._waiting():
+            self._context.outlast(self._later())
+
+    async def late(self, target: SyncTarget) -> None:
+        """Sync a session that is over, once what it has kept for the server is there."""
+        limit = self._after(LATE_SECONDS)
+        while self._context.waiting and not limit.expired:  # noqa: ASYNC110 -- no event tells of it
+            await asyncio.sleep(LATE_POLL_SECONDS)
+        # Several that waited come at once, and the server takes one of a dataset after the other.
+        await self.sync(target, Trigger.FINAL)
+        if self._waiting():
+            await self._later()
+
+    async def see_to_all(self, left_behind_by: str = "") -> None:
+        """Sync those that wait, until none is left or the server takes none of them.
+
+        Args:
+            left_behind_by: A session that begins, and looks first after some that have ended in
+                whatever other way without being synced.
+        """
+        try:
+            alone = self._lock.try_acquire()
+        except OSError as error:
+            self._context.log.warning("no lock for syncs: %s", type(error).__name__)
+            return
+        if not alone:
+            return  # somebody is at it, and sees what has come since as well
+        try:
+            if left_behind_by:
+                await self._sweep(left_behind_by)
+            await self._each_in_turn()
+        finally:
+            self._lock.release()
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    async def _later(self) -> None:
+        # It has just been asked, or found to be away.
+        await self._pause(1)
+        await self.see_to_all()
+
+    async def _each_in_turn(self) -> None:
+        tried, left = 0, self._waiting()
+        while left:
+            # The server is busy with a dataset as soon as it has taken one of its sessions.
+            for target in {each.dataset: each for each in reversed(left)}.values():
+                await self.sync(target, Trigger.SWEEP)
+            before, left = left, self._waiting()
+            tried = 0 if set(before) - set(left) else tried + 1
+            if not left or tried > len(PAUSES):
+                return
+            await self._pause(max(tried, 1))
+
+    async def _sweep(self, session_id: str) -> None:
+        now = self._context.now()
+        due = (
+            target
+            for record in self._records.left_behind(session_id, now)
+            if record.waiting_for in {"", self._server}
+            and self.hold(target := SyncTarget(record.session_id, record.dataset)) is None
+        )
+        for target in itertools.islice(due, MOST_SWEPT):
+            await self.sync(target, Trigger.SWEEP)
+
+    async def _pause(self, tried: int) -> None:
+        await asyncio.sleep(jittered(PAUSES[tried - 1], self._context.random, spread=0.5))
+
+    def _waiting(self) -> list[SyncTarget]:
+        """Return those that wait and may be synced now, the oldest first."""
+        found = self._records.waiting(self._server)
+        targets = [SyncTarget(each.session_id, each.dataset) for each in found]
+        return [each for each in targets if self._due(each)]
+
+    def _due(self, target: SyncTarget) -> bool:
+        """Tell whether a session that does not go on may be synced; it has no cooldown."""
+        if not target.session_id or not self._improver.since_last(target):
+            return False
+        held = self.hold(target)
+        return held is None or held.reason is not Reason.NEEDS_USER
+
+    async def healthy(self, deadline: Deadline) -> bool:
+        """Wait until it is known how the server is; tells whether a sync makes sense."""
+        health = self._context.services.health
+        await health.wait_ready(deadline)
+        # With a key that is refused a sync can only fail.
+        return health.state == "ok"
+
+    def _after(self, seconds: float) -> Deadline:
+        return Deadline.after(seconds, self._context.clock)
