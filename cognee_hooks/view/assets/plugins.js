@@ -1,4 +1,4 @@
-// Where plugins stand, and what their hooks cost in the sessions that are live.
+// Where plugins stand, and what they cost.
 
 import { h } from "./dom.js";
 import { count, counted, duration, milliseconds } from "./format.js";
@@ -22,7 +22,7 @@ export function view({ summary, state, now, again }) {
   const { rows } = kinds[state.show];
   return [
     h("h1", { tabindex: "-1" }, "Plugins"),
-    h("p", { class: "lead" }, "Calls, times and faults are those of the sessions that are live now. ", command("cognee-hooks stats --by plugin"), " has those that ended, too."),
+    h("p", { class: "lead" }, "Calls and their mean are those of all sessions that are known; the slowest call, hooks and faults are those of live ones."),
     choice("Show plugins", choices, state.show, (show) => again({ show })),
     rows.length === 0 ? nothing(state.show) : listed(rows, state, now, again),
     all.some(inTrouble) && advice(),
@@ -77,7 +77,7 @@ function row(plugin, most, state, now, again) {
       number(count(plugin.sessions), plugin.sessions ? "" : "quiet"),
       number(count(plugin.calls), plugin.calls ? "" : "quiet"),
       timeCell(mean, most.mean),
-      timeCell(plugin.calls > 0 ? plugin.slowest : null, most.slowest),
+      timeCell(plugin.slowest, most.slowest),
       h("td", { class: `number ${plugin.faults > 0 ? "bad" : "quiet"}` }, count(plugin.faults)),
     ),
     open ? h("tr", { key: `${plugin.name} hooks`, class: "hooks" }, h("td", { colspan: "7", id }, hooks(plugin, now))) : [],
