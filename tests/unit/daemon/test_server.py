@@ -699,7 +699,7 @@ async def test_a_daemon_looks_into_the_spool_after_it_came_up(
         json.dumps(payload("PostToolUse.Bash")).encode(),
     )
     await until(lambda: stored(fake))
-    made._answer("stop")
+    made._answer({"do": "stop"})
     async with asyncio.timeout(PATIENCE):
         await running
 
