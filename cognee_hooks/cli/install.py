@@ -12,8 +12,10 @@ from cognee_hooks.agents import DEFAULT_AGENT
 from cognee_hooks.cli.common import make_host
 from cognee_hooks.errors import UsageError
 from cognee_hooks.install import INSTALLERS, TAKING_TOOLS, engine
+from cognee_hooks.install.made_folders import MadeFolders, missing_folders
 from cognee_hooks.install.plan import Consent, Installer, Place, Plan, Scope, Tools
 from cognee_hooks.printable import clean
+from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.process import current_environ
 
 DECLINED = 1
@@ -124,7 +126,11 @@ def carried_out(plan: Plan, options: argparse.Namespace) -> bool:
     if plan.effective and not _agreed("Change these files?", yes=options.yes):
         print("Nothing was changed.")
         return False
+    missing = missing_folders(plan.effective)
     report = engine.apply(plan, datetime.now().astimezone())
+    made = MadeFolders(Paths.of(current_environ(), "install").made_folders_file)
+    made.add(missing)
+    made.remove_empty(plan)
     _print_done("wrote", report.written, plan)
     _print_done("removed", report.removed, plan)
     print_lines("kept a copy of the file as it was: ", [str(each) for each in report.backups])

@@ -118,6 +118,11 @@ class Paths:
         return self.state_dir / "ledger"
 
     @property
+    def made_folders_file(self) -> Path:
+        """Which folders installations into agents made."""
+        return self.daemon_dir.parent / "made-folders.json"
+
+    @property
     def key_file(self) -> Path:
         """Key of what is kept on disk encrypted.
 

@@ -121,6 +121,68 @@ def test_removal_leaves_the_file_as_it_was(settings, capsys):
     assert "Nothing of cognee-hooks is set up" in capsys.readouterr().out
 
 
+@pytest.fixture
+def folders(isolated_environment):
+    """The folders of agents that are in the home folder."""
+
+    def list_them() -> list[str]:
+        found = (each.relative_to(isolated_environment) for each in isolated_environment.rglob("*"))
+        return sorted(
+            str(each)
+            for each in found
+            if each.parts[0] != ".cognee-plugin" and (isolated_environment / each).is_dir()
+        )
+
+    return list_them
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "pi", "gemini-cli", "opencode"])
+def test_removal_leaves_no_folder_that_was_made_and_is_empty(agent, folders):
+    before = folders()
+    assert main(["install", agent, "--yes"]) == 0
+    assert len(folders()) > len(before)
+    assert main(["uninstall", agent, "--yes"]) == 0
+    assert folders() == before
+
+
+def test_removal_leaves_folders_that_were_there_and_those_that_hold_something(settings, folders):
+    settings.parent.mkdir()
+    assert main(["install", "claude-code", "--yes"]) == 0
+    (settings.parent / "skills" / "mine").mkdir()
+    assert main(["uninstall", "claude-code", "--yes"]) == 0
+    assert [each for each in folders() if each.startswith(".claude")] == [
+        ".claude",
+        ".claude/skills",
+        ".claude/skills/mine",
+    ]
+    (settings.parent / "skills" / "mine").rmdir()
+    main(["install", "claude-code", "--yes"])
+    assert main(["uninstall", "claude-code", "--yes"]) == 0
+    assert [each for each in folders() if each.startswith(".claude")] == [".claude"]
+
+
+def test_removal_in_one_project_leaves_the_folders_of_another(tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        assert main(["install", "claude-code", "--yes", "--scope", "project"]) == 0
+    for each in (tmp_path / "one" / ".claude").rglob("*"):
+        each.unlink() if each.is_file() else None  # somebody has cleaned up by hand
+    assert main(["uninstall", "claude-code", "--yes", "--scope", "project"]) == 0
+    assert not (tmp_path / "two" / ".claude").exists()
+    assert (tmp_path / "one" / ".claude").is_dir()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"folders": 7}', '{"folders": ["relative", 5]}'])
+def test_what_is_remembered_of_folders_may_be_damaged(content, settings, isolated_environment):
+    file = isolated_environment / ".cognee-plugin" / "hooks" / "made-folders.json"
+    assert main(["install", "claude-code", "--yes"]) == 0
+    assert file.exists()
+    file.write_text(content)
+    assert main(["uninstall", "claude-code", "--yes"]) == 0
+    assert settings.parent.is_dir()
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "pi"])
 def test_a_dry_run_changes_nothing(agent, isolated_environment, capsys):
     before = sorted(isolated_environment.rglob("*"))
