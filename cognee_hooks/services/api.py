@@ -26,7 +26,7 @@ from cognee_hooks.services.answers import (
 from cognee_hooks.services.asking import expect, put, revealed
 from cognee_hooks.services.code import CodeRoutes
 from cognee_hooks.services.documents import DocumentRoutes
-from cognee_hooks.services.entries import entry_problem
+from cognee_hooks.services.entries import entry_problem, send_entry
 from cognee_hooks.services.identities import IdentityRoutes
 from cognee_hooks.services.improve import (
     ImproveResult,
@@ -38,7 +38,7 @@ from cognee_hooks.services.improve import (
     refusal,
 )
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_session_id
-from cognee_hooks.services.outcome import error_text, failure_of, stranger
+from cognee_hooks.services.outcome import failure_of, stranger
 from cognee_hooks.services.pipelines import PipelineRoutes
 from cognee_hooks.services.upkeep import UpkeepRoutes
 from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, ServerAnswer, ServerCall
@@ -204,18 +204,7 @@ class ServerApi(ABC):
             raise ServerFailure(FailureKind.REJECTED, f"not sent: {problem}", sent=False)
         dataset = await self._addressed(dataset, deadline, write=True)
         body = {"entry": document, "session_id": session} | self._entry_address(dataset)
-        call = ServerCall(
-            method="POST",
-            path="/api/v1/remember/entry",
-            json=body,
-            repeatable=False,
-            limit=SMALL_BODY,
-        )
-        answer = await self._ask(call, deadline)
-        if isinstance(answer.document, Mapping) and answer.document.get("status") == "errored":
-            error = error_text(answer.document)
-            raise ServerFailure(FailureKind.REJECTED, error.text, status=answer.status)
-        return expect(answers.read_stored(answer.document), "does not say that it was stored")
+        return await send_entry(self._ask, body, deadline)
 
     async def improve(
         self,

@@ -1,4 +1,4 @@
-"""Which session entries a server accepts, checked before anything is sent.
+"""Entries of sessions: which a server accepts, checked before any is sent, and sending one.
 
 A cognee 1.6 server answers some bad entries with 503, the status of a busy store, so a client that
 sent one would try it again for ever.
@@ -7,7 +7,18 @@ sent one would try it again for ever.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.services.answers import read_stored
+from cognee_hooks.services.asking import expect
+from cognee_hooks.services.outcome import error_text
+from cognee_hooks.services.wire import SMALL_BODY, ServerCall
+
+if TYPE_CHECKING:
+    from cognee_hooks.deadline import Deadline
+    from cognee_hooks.services.answers import StoredEntry
+    from cognee_hooks.services.asking import Ask
 
 _Entry = Mapping[str, Any]
 
@@ -27,6 +38,26 @@ def entry_problem(entry: object) -> str:
     kind = entry.get("type")
     check = _CHECKS.get(kind) if isinstance(kind, str) else None
     return "the entry's type is not one that servers know" if check is None else check(entry)
+
+
+async def send_entry(ask: Ask, body: Mapping[str, Any], deadline: Deadline) -> StoredEntry:
+    """Send an entry to a session.
+
+    Args:
+        ask: Sends a call.
+        body: The entry with its session and dataset, as the cognee 1.6 HTTP contract has it.
+        deadline: When to give up.
+
+    Raises:
+        ServerFailure: It was not stored, or may not have been.
+    """
+    path = "/api/v1/remember/entry"
+    call = ServerCall(method="POST", path=path, json=body, repeatable=False, limit=SMALL_BODY)
+    answer = await ask(call, deadline)
+    if isinstance(answer.document, Mapping) and answer.document.get("status") == "errored":
+        error = error_text(answer.document)
+        raise ServerFailure(FailureKind.REJECTED, error.text, status=answer.status)
+    return expect(read_stored(answer.document), "does not say that it was stored")
 
 
 def _qa(entry: _Entry) -> str:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.answers import read_items, read_session, read_stored, text_of
+from cognee_hooks.services.answers import read_items, read_session, text_of
 from cognee_hooks.services.asking import Ask, expect, put, required_uuid
 from cognee_hooks.services.documents import read_updated
+from cognee_hooks.services.entries import send_entry
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_file_name
 from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Part, ServerCall
 
@@ -275,15 +276,7 @@ class UpkeepRoutes:
             body["dataset_name"] = dataset.name
         else:
             body["dataset_id"] = required_uuid(dataset.id)
-        call = ServerCall(
-            method="POST",
-            path="/api/v1/remember/entry",
-            json=body,
-            repeatable=False,
-            limit=SMALL_BODY,
-        )
-        answer = await self._ask(call, deadline)
-        expect(read_stored(answer.document), "does not say that it was stored")
+        await send_entry(self._ask, body, deadline)
 
 
 def _rows(rows: list[Any]) -> Iterator[SessionRow]:
