@@ -277,7 +277,6 @@ async def test_the_daemon_is_left_alone_when_nobody_listens(app, access, daemon)
     page = Stream(app, access)
     await until(lambda: daemon.asked)
     await page.leave()
-    await asyncio.sleep(0.05)
     asked = len(daemon.asked)
-    await asyncio.sleep(0.05)
-    assert len(daemon.asked) == asked
+    await asyncio.sleep(0.1)
+    assert len(daemon.asked) <= asked + 1  # the look that was under way
