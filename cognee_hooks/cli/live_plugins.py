@@ -72,7 +72,7 @@ def show(reports: Iterable[PluginReport]) -> None:
         for each in reports
     ]
     if rows:
-        print("\nIn live sessions:")
+        print("In live sessions:")
         print_table(("plugin", "calls", "mean ms", *HEADINGS), rows)
 
 

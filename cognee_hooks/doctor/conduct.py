@@ -33,7 +33,7 @@ def checks(
     found = [
         warning(name, f"{each.name} {problem}", _remedy(each.name, is_built_in))
         for each in plugins
-        if (problem := "; ".join(_problems(each)))
+        if (problem := ". It ".join(_problems(each)))
     ]
     if len(found) > MAX_ROWS:
         more = f"and {len(found) - MAX_ROWS} more plugins"
@@ -60,7 +60,7 @@ def _problems(plugin: PluginReport) -> Iterator[str]:
             f"{_listed(off, _fault)}. What it does there is missing, all else works"
         )
     if failing:
-        yield f"fails, and what it does there is missing each time: {_listed(failing, _fault)}"
+        yield f"fails, and what it does there is missing then: {_listed(failing, _fault)}"
     if slow:
         yield f"is slow, and the agent may have to wait for it: {_listed(slow, _time)}"
 
