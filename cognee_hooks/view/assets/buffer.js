@@ -14,13 +14,25 @@ export function view({ summary, now }) {
   const { waiting, quarantined } = summary.buffer;
   return [
     h("h1", { tabindex: "-1" }, "Buffer"),
-    h("p", { class: "lead" }, "What could not be sent lies here, encrypted, until the server has it."),
+    h(
+      "p",
+      { class: "lead" },
+      "What could not be sent lies here, encrypted, until the server has it.",
+    ),
     h(
       "section",
       { "aria-labelledby": "waiting" },
-      h("div", { class: "heading" }, h("h2", { id: "waiting" }, "Waiting"), h("p", null, total(waiting))),
+      h(
+        "div",
+        { class: "heading" },
+        h("h2", { id: "waiting" }, "Waiting"),
+        h("p", null, total(waiting)),
+      ),
       waiting.length === 0
-        ? empty("Nothing waits.", "Everything that was captured is at the server. When the server is away, entries wait here and are sent later, in their order.")
+        ? empty(
+            "Nothing waits.",
+            "Everything that was captured is at the server. When the server is away, entries wait here and are sent later, in their order.",
+          )
         : [
             listed("Entries that wait for the server", waiting, summary, now, true),
             means(
@@ -33,15 +45,26 @@ export function view({ summary, now }) {
     h(
       "section",
       { "aria-labelledby": "aside" },
-      h("div", { class: "heading" }, h("h2", { id: "aside" }, "Put aside"), h("p", null, total(quarantined))),
+      h(
+        "div",
+        { class: "heading" },
+        h("h2", { id: "aside" }, "Put aside"),
+        h("p", null, total(quarantined)),
+      ),
       quarantined.length === 0
-        ? empty("Nothing was put aside.", "Entries come here when the server refuses them for good, or when they could not be sent for a month.")
+        ? empty(
+            "Nothing was put aside.",
+            "Entries come here when the server refuses them for good, or when they could not be sent for a month.",
+          )
         : [
             listed("Entries that were put aside", quarantined, summary, now, false),
             means(
               "The server refused them for good, or they could not be sent for a month. They are not lost: they stay here, encrypted, and are not tried again.",
               ["See why: ", command("cognee-hooks daemon logs")],
-              ["Pack what support needs, without secrets: ", command("cognee-hooks doctor --bundle")],
+              [
+                "Pack what support needs, without secrets: ",
+                command("cognee-hooks doctor --bundle"),
+              ],
             ),
           ],
     ),
@@ -71,8 +94,16 @@ function listed(caption, rows, summary, now, retried) {
       h("td", null, foreign(each.agent || "–")),
       number(count(each.entries)),
       h("td", { class: "when" }, moment(each.oldest, now)),
-      retried ? h("td", { class: "when" }, each.retry_at > now ? moment(each.retry_at, now) : "with the next event") : null,
-      troubled ? h("td", { class: "text" }, each.problem ? foreign(each.problem, { class: "warn" }) : "–") : null,
+      retried
+        ? h(
+            "td",
+            { class: "when" },
+            each.retry_at > now ? moment(each.retry_at, now) : "with the next event",
+          )
+        : null,
+      troubled
+        ? h("td", { class: "text" }, each.problem ? foreign(each.problem, { class: "warn" }) : "–")
+        : null,
     ),
   );
   return table(caption, columns, described, { class: "cards" });
@@ -83,9 +114,22 @@ function linked(id, sessions) {
   const session = sessions.find((each) => each.session_id === id);
   const text = foreign(shortened(id));
   return session
-    ? h("a", { class: "id", href: `#/sessions/${encodeURIComponent(session.key)}`, title: id }, text)
+    ? h(
+        "a",
+        { class: "id", href: `#/sessions/${encodeURIComponent(session.key)}`, title: id },
+        text,
+      )
     : h("span", { class: "id", title: id }, text);
 }
 
 const means = (text, ...commands) =>
-  h("div", { class: "means" }, h("p", null, text), h("ul", null, commands.map((each) => h("li", null, each))));
+  h(
+    "div",
+    { class: "means" },
+    h("p", null, text),
+    h(
+      "ul",
+      null,
+      commands.map((each) => h("li", null, each)),
+    ),
+  );

@@ -19,7 +19,8 @@ const COUNTED = [
  * @param {object} after The summary now.
  */
 export function changes(before, after) {
-  const live = (summary) => new Set(summary.sessions.filter((each) => each.live).map((each) => each.session_id));
+  const live = (summary) =>
+    new Set(summary.sessions.filter((each) => each.live).map((each) => each.session_id));
   const [was, is] = [live(before), live(after)];
   const told = [
     ...[...is].filter((id) => !was.has(id)).map((id) => `session ${shortened(id)} is live`),
@@ -32,7 +33,8 @@ export function changes(before, after) {
   return [...told.slice(0, MOST), ...(rest > 0 ? [counted(rest, "more change")] : [])].join(", ");
 }
 
-const more = (before, after, word) => (after > before ? [`${count(after - before)} more ${word}`] : []);
+const more = (before, after, word) =>
+  after > before ? [`${count(after - before)} more ${word}`] : [];
 
 function waiting(before, after) {
   if (before === after) return [];
@@ -40,7 +42,10 @@ function waiting(before, after) {
 }
 
 function quarantined(before, after) {
-  const hooks = (plugins) => new Set(plugins.flatMap((each) => each.quarantined.map(() => each.name)));
+  const hooks = (plugins) =>
+    new Set(plugins.flatMap((each) => each.quarantined.map(() => each.name)));
   const was = hooks(before);
-  return [...hooks(after)].filter((name) => !was.has(name)).map((name) => `plugin ${name} is quarantined`);
+  return [...hooks(after)]
+    .filter((name) => !was.has(name))
+    .map((name) => `plugin ${name} is quarantined`);
 }

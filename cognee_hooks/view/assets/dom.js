@@ -22,7 +22,9 @@ const described = new WeakMap();
  */
 export function h(tag, properties = null, ...children) {
   const { key = null, on = {}, value, ...attributes } = properties ?? {};
-  const kept = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  const kept = children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined && child !== false);
   return { tag, key, on, value, attributes, children: kept };
 }
 
@@ -100,7 +102,11 @@ function fill(node, child) {
       node.addEventListener(type, (event) => described.get(node).on[type]?.(event));
     }
   }
-  described.set(node, { ...before, attributes: child.attributes, on: { ...emptied(before.on), ...child.on } });
+  described.set(node, {
+    ...before,
+    attributes: child.attributes,
+    on: { ...emptied(before.on), ...child.on },
+  });
   reconcile(node, child.children);
 }
 

@@ -17,7 +17,12 @@ const share = new Intl.NumberFormat(LANGUAGE, { style: "percent" });
 const relative = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: "always", style: "short" });
 const full = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "long" });
 const clock = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: "medium" });
-const day = new Intl.DateTimeFormat(LANGUAGE, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const day = new Intl.DateTimeFormat(LANGUAGE, {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+});
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -49,7 +54,8 @@ export function duration(seconds) {
 }
 
 /** A count with its noun; the plural is the singular with an "s" unless given. */
-export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+export const counted = (value, one, many = `${one}s`) =>
+  `${count(value)} ${value === 1 ? one : many}`;
 
 /** How long ago, or how soon, a moment is; both in epoch seconds. */
 export function ago(time, now) {

@@ -2,7 +2,18 @@
 
 import { h } from "./dom.js";
 import { count, counted, percent, shortened, size } from "./format.js";
-import { alarm, command, empty, figures, foreign, measured, moment, number, table, tag } from "./parts.js";
+import {
+  alarm,
+  command,
+  empty,
+  figures,
+  foreign,
+  measured,
+  moment,
+  number,
+  table,
+  tag,
+} from "./parts.js";
 
 const COLUMNS = [
   { id: "session_id", name: "Session", first: "ascending" },
@@ -34,7 +45,12 @@ export function view({ summary, state, now, again }) {
     h(
       "section",
       { "aria-labelledby": "sessions" },
-      h("div", { class: "heading" }, h("h2", { id: "sessions" }, "Sessions"), sessions.length > 0 && filter(state, again)),
+      h(
+        "div",
+        { class: "heading" },
+        h("h2", { id: "sessions" }, "Sessions"),
+        sessions.length > 0 && filter(state, again),
+      ),
       sessions.length > 0 ? listed(sessions, state, now, again) : none(),
     ),
     h("p", { class: "aside" }, daemonText(summary.daemon)),
@@ -47,10 +63,23 @@ function totalsOf(totals) {
     { name: "Captured", value: count(totals.captured) },
     { name: "Redacted", value: count(totals.redacted), note: "secrets cut out" },
     { name: "Sent", value: count(totals.sent) },
-    { name: "Waiting", value: count(totals.waiting), tone: alarm(totals.waiting, "warn"), href: "#/buffer" },
+    {
+      name: "Waiting",
+      value: count(totals.waiting),
+      tone: alarm(totals.waiting, "warn"),
+      href: "#/buffer",
+    },
     { name: "Lost", value: count(totals.lost), tone: alarm(totals.lost, "bad") },
-    { name: "Recalls", value: count(totals.recalls), note: totals.hit_rate === null ? null : `${percent(totals.hit_rate)} hit rate` },
-    { name: "Injected tokens", value: count(totals.tokens), note: `about, of ${size(totals.injected_bytes)}` },
+    {
+      name: "Recalls",
+      value: count(totals.recalls),
+      note: totals.hit_rate === null ? null : `${percent(totals.hit_rate)} hit rate`,
+    },
+    {
+      name: "Injected tokens",
+      value: count(totals.tokens),
+      note: `about, of ${size(totals.injected_bytes)}`,
+    },
   ];
 }
 
@@ -59,8 +88,16 @@ function problems(texts) {
   return h(
     "section",
     { class: "notice warn", "aria-labelledby": "problems" },
-    h("h2", { id: "problems" }, counted(texts.length, "thing could not be read", "things could not be read")),
-    h("ul", null, texts.map((text) => h("li", null, foreign(text)))),
+    h(
+      "h2",
+      { id: "problems" },
+      counted(texts.length, "thing could not be read", "things could not be read"),
+    ),
+    h(
+      "ul",
+      null,
+      texts.map((text) => h("li", null, foreign(text))),
+    ),
     h("p", null, "The rest is shown. ", command("cognee-hooks doctor"), " says more."),
   );
 }
@@ -82,15 +119,27 @@ function filter(state, again) {
 }
 
 function listed(sessions, state, now, again) {
-  const found = ordered(sessions.filter((each) => matches(each, state.filter)), state);
-  if (found.length === 0) return empty("No session matches the filter.", "It looks at ids, agents and datasets.");
+  const found = ordered(
+    sessions.filter((each) => matches(each, state.filter)),
+    state,
+  );
+  if (found.length === 0)
+    return empty("No session matches the filter.", "It looks at ids, agents and datasets.");
   const most = Math.max(...sessions.map((each) => each.tokens ?? 0));
   const columns = COLUMNS.map((column) => ({
     name: column.name,
     numeric: column.numeric,
-    sort: { state: state.sort === column.id ? state.direction : "none", toggle: () => again(turned(state, column)) },
+    sort: {
+      state: state.sort === column.id ? state.direction : "none",
+      toggle: () => again(turned(state, column)),
+    },
   }));
-  return table("Sessions, live ones first", columns, found.map((each) => row(each, now, most)), { class: "cards sortable" });
+  return table(
+    "Sessions, live ones first",
+    columns,
+    found.map((each) => row(each, now, most)),
+    { class: "cards sortable" },
+  );
 }
 
 function row(session, now, most) {
@@ -101,7 +150,11 @@ function row(session, now, most) {
     h(
       "th",
       { scope: "row" },
-      h("a", { class: "id", href: `#/sessions/${encodeURIComponent(session.key)}`, title: id }, foreign(shortened(id))),
+      h(
+        "a",
+        { class: "id", href: `#/sessions/${encodeURIComponent(session.key)}`, title: id },
+        foreign(shortened(id)),
+      ),
       session.live ? [" ", tag("live", "live")] : null,
     ),
     h("td", null, foreign(session.agent || "–")),
@@ -121,7 +174,9 @@ const cell = (value, tone = "") => number(count(value), value > 0 ? tone : "quie
 
 function matches(session, filter) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = [session.session_id, session.agent, session.dataset, session.live ? "live" : ""].join(" ").toLowerCase();
+  const text = [session.session_id, session.agent, session.dataset, session.live ? "live" : ""]
+    .join(" ")
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -135,14 +190,16 @@ function ordered(sessions, { sort, direction }) {
 }
 
 function compared(one, other) {
-  if (typeof one === "string" || typeof other === "string") return (one ?? "").localeCompare(other ?? "");
+  if (typeof one === "string" || typeof other === "string")
+    return (one ?? "").localeCompare(other ?? "");
   return (one ?? -1) - (other ?? -1);
 }
 
 /** A column's button goes through its orders and back to the one that we chose. */
 function turned({ sort, direction }, column) {
   if (sort !== column.id) return { sort: column.id, direction: column.first };
-  if (direction === column.first) return { direction: column.first === "ascending" ? "descending" : "ascending" };
+  if (direction === column.first)
+    return { direction: column.first === "ascending" ? "descending" : "ascending" };
   return { sort: "", direction: "" };
 }
 
@@ -158,6 +215,7 @@ function none() {
 }
 
 function daemonText(daemon) {
-  if (!daemon?.running) return "The daemon is not running. It starts by itself with an agent’s next event.";
+  if (!daemon?.running)
+    return "The daemon is not running. It starts by itself with an agent’s next event.";
   return `The daemon is running${daemon.pid ? ` (process ${daemon.pid})` : ""}.`;
 }

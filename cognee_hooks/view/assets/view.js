@@ -24,7 +24,10 @@ class Page {
   #summary = null;
   #detail = null;
   #ahead = 0;
-  #connection = new Connection(() => this.#look(), (state, wait) => this.#connected(state, wait));
+  #connection = new Connection(
+    () => this.#look(),
+    (state, wait) => this.#connected(state, wait),
+  );
   #link = { state: "begun", wait: 0 };
   #told = null;
   #toldAt = 0;
@@ -46,7 +49,11 @@ class Page {
     document.addEventListener("click", (event) => {
       this.#followed = event.target.closest?.("a[href^='#/']") != null;
     });
-    window.addEventListener("scroll", () => this.#scrolled.set(nameOf(this.#route), window.scrollY), { passive: true });
+    window.addEventListener(
+      "scroll",
+      () => this.#scrolled.set(nameOf(this.#route), window.scrollY),
+      { passive: true },
+    );
     document.addEventListener("visibilitychange", () => {
       // Where it was started again, this window may have been let in by another one.
       if (!document.hidden && this.#link.state !== "live") this.#connection.refresh();
@@ -142,16 +149,30 @@ class Page {
         this.#show();
       },
     };
-    const ready = this.#summary !== null && (this.#route.name !== "session" || this.#detail !== null);
+    const ready =
+      this.#summary !== null && (this.#route.name !== "session" || this.#detail !== null);
     document.title = `${ready ? module.title(shown) : VIEWS[this.#route.name].name} · cognee-hooks`;
     update(byId("views"), this.#links());
-    update(byId("connection"), h("span", { class: `dot ${this.#link.state}`, "aria-hidden": "true" }), LINKS[this.#link.state]);
+    update(
+      byId("connection"),
+      h("span", { class: `dot ${this.#link.state}`, "aria-hidden": "true" }),
+      LINKS[this.#link.state],
+    );
     update(
       byId("main"),
       notice(this.#link),
       ready
         ? h("div", { key: address, class: "view" }, module.view(shown))
-        : h("div", { key: "wait", class: "view" }, h("h1", { tabindex: "-1" }, VIEWS[this.#route.name].name), h("p", { class: "quiet" }, this.#link.state === "begun" ? "Reading…" : "Nothing was read yet.")),
+        : h(
+            "div",
+            { key: "wait", class: "view" },
+            h("h1", { tabindex: "-1" }, VIEWS[this.#route.name].name),
+            h(
+              "p",
+              { class: "quiet" },
+              this.#link.state === "begun" ? "Reading…" : "Nothing was read yet.",
+            ),
+          ),
     );
     update(byId("about"), this.#summary && `cognee-hooks ${this.#summary.version}`);
     markScrollers();
@@ -159,12 +180,24 @@ class Page {
   }
 
   #links() {
-    const { buffer: buffered, plugins: all } = this.#summary ?? { buffer: { waiting: [], quarantined: [] }, plugins: [] };
-    const entries = [...buffered.waiting, ...buffered.quarantined].reduce((sum, each) => sum + (each.entries ?? 0), 0);
+    const { buffer: buffered, plugins: all } = this.#summary ?? {
+      buffer: { waiting: [], quarantined: [] },
+      plugins: [],
+    };
+    const entries = [...buffered.waiting, ...buffered.quarantined].reduce(
+      (sum, each) => sum + (each.entries ?? 0),
+      0,
+    );
     const failing = all.filter((each) => each.quarantined.length > 0).length;
     const badges = {
-      buffer: entries > 0 && [h("span", { class: "badge", "aria-hidden": "true" }, entries), h("span", { class: "unseen" }, ` (${counted(entries, "entry", "entries")})`)],
-      plugins: failing > 0 && [h("span", { class: "badge", "aria-hidden": "true" }, failing), h("span", { class: "unseen" }, ` (${failing} quarantined)`)],
+      buffer: entries > 0 && [
+        h("span", { class: "badge", "aria-hidden": "true" }, entries),
+        h("span", { class: "unseen" }, ` (${counted(entries, "entry", "entries")})`),
+      ],
+      plugins: failing > 0 && [
+        h("span", { class: "badge", "aria-hidden": "true" }, failing),
+        h("span", { class: "unseen" }, ` (${failing} quarantined)`),
+      ],
     };
     return h(
       "ul",
@@ -172,7 +205,24 @@ class Page {
       Object.entries(VIEWS)
         .filter(([, { href }]) => href)
         .map(([name, { name: text, href }]) =>
-          h("li", { key: name }, h("a", { href, "aria-current": this.#route.name === name ? "page" : name === "overview" && this.#route.name === "session" ? "true" : null }, text, badges[name])),
+          h(
+            "li",
+            { key: name },
+            h(
+              "a",
+              {
+                href,
+                "aria-current":
+                  this.#route.name === name
+                    ? "page"
+                    : name === "overview" && this.#route.name === "session"
+                      ? "true"
+                      : null,
+              },
+              text,
+              badges[name],
+            ),
+          ),
         ),
     );
   }
@@ -231,10 +281,32 @@ function decoded(text) {
 
 function notice({ state, wait }) {
   if (state === "ended") {
-    return h("div", { key: "notice", class: "notice bad" }, h("p", null, "This page is no longer connected: ", command("cognee-hooks view"), " was started anew, or has forgotten this browser. Start ", command("cognee-hooks view"), " again and use the address that it prints. What is shown below is what was known last."));
+    return h(
+      "div",
+      { key: "notice", class: "notice bad" },
+      h(
+        "p",
+        null,
+        "This page is no longer connected: ",
+        command("cognee-hooks view"),
+        " was started anew, or has forgotten this browser. Start ",
+        command("cognee-hooks view"),
+        " again and use the address that it prints. What is shown below is what was known last.",
+      ),
+    );
   }
   if (state === "lost") {
-    return h("div", { key: "notice", class: "notice warn" }, h("p", null, `The connection is lost; the next try is in ${counted(Math.round(wait / 1000), "second")}. If `, command("cognee-hooks view"), " has ended, start it again."));
+    return h(
+      "div",
+      { key: "notice", class: "notice warn" },
+      h(
+        "p",
+        null,
+        `The connection is lost; the next try is in ${counted(Math.round(wait / 1000), "second")}. If `,
+        command("cognee-hooks view"),
+        " has ended, start it again.",
+      ),
+    );
   }
   return null;
 }
