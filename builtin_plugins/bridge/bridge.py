@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from builtin_plugins.bridge.buffer import Buffer
-from builtin_plugins.bridge.checks import broken, rows, unreadable_text
+from builtin_plugins.bridge.checks import DOCTOR, broken, rows, sent_text, unreadable_text
 from builtin_plugins.bridge.drain import Drain, Pacing
 from builtin_plugins.bridge.folder import BufferFolder
 from builtin_plugins.bridge.fresh import Fresh
@@ -23,7 +23,14 @@ from builtin_plugins.bridge.sender import Sender, Settling
 from builtin_plugins.bridge.settings import BridgeSettings
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import DropReason
-from cognee_hooks.results import Act, CheckResult, StoreReceipt, StoreRequest, StoreState
+from cognee_hooks.results import (
+    Act,
+    CheckResult,
+    Failure,
+    StoreReceipt,
+    StoreRequest,
+    StoreState,
+)
 from cognee_hooks.services.crypto import KEY_BYTES, Sealer
 from cognee_hooks.services.paths import QUARANTINE
 
@@ -34,6 +41,8 @@ PROBE_SECONDS = 1.0
 """Longest that a session's end waits for news of a server that did not work."""
 FINISH_SECONDS = 4.0
 """Longest that a session's end goes on sending."""
+SEND_SECONDS = 240.0
+"""Longest that somebody who asks for what waits to be sent waits for that."""
 FLUSH_AFTER = 0.5
 """Seconds after which what was written is brought to the disk, for power cuts."""
 
@@ -123,16 +132,27 @@ class Bridge:
     async def finish(self, deadline: Deadline) -> None:
         """Send this session's entries while there is time, and bring the rest to the disk."""
         self._late.write()
-        if self._drain is not None and self._report():
-            health = self._context.services.health
-            if health.state != "ok":
-                await health.probe(deadline.within(PROBE_SECONDS))
-            if health.state == "ok":
-                await self._drain.finish(deadline.within(FINISH_SECONDS))
+        if self._drain is not None and self._report() and await self._works(deadline):
+            await self._drain.finish(deadline.within(FINISH_SECONDS))
         for stem in self._own:
             self._fresh.spill(stem)
         self._report()
         await self._flush()
+
+    async def send(self) -> str:
+        """Send what waits for the server, of whatever session, and tell what came of it."""
+        limit = Deadline.after(SEND_SECONDS, self._context.clock)
+        self._late.write()
+        try:
+            before = self._to_send()
+            if before and await self._works(limit):
+                await self._wake().finish(limit, only_own=False)
+            left = self._to_send()
+        except OSError as error:
+            self._cannot("what waits cannot be sent", error)
+            return Failure(f"Nothing was sent: {error.strerror or error}. See `{DOCTOR}`.")
+        self._report()
+        return sent_text(self._context, before, left)
 
     def checks(self) -> list[CheckResult]:
         """Return the rows for ``cognee-hooks doctor``; nothing is made for that."""
@@ -142,6 +162,29 @@ class Bridge:
             return [broken(self._context, error)]
 
     # -- inside ----------------------------------------------------------------------------------
+
+    async def _works(self, deadline: Deadline) -> bool:
+        """Tell whether the server works; one that did not is asked again."""
+        health = self._context.services.health
+        if health.state != "ok":
+            await health.probe(deadline.within(PROBE_SECONDS))
+        return health.state == "ok"
+
+    def _to_send(self) -> int:
+        """Return how many entries wait for this server, in all sessions.
+
+        Raises:
+            OSError: The folder or the key cannot be used.
+        """
+        count = 0
+        for buffer in self._opened().waiting():
+            try:
+                waiting = buffer.by_server()
+            except OSError as error:
+                self._cannot(f"{buffer.path.name} is left alone", error)
+            else:
+                count += waiting.get(self._context.services.mode.url, 0) + waiting.get("", 0)
+        return count
 
     def _opened(self) -> BufferFolder:
         """Return the folder, ready for use.
@@ -221,7 +264,7 @@ class Bridge:
         buffer = self._opened().of(session_id)
         return self._own.setdefault(buffer.stem, buffer)
 
-    def _wake(self) -> None:
+    def _wake(self) -> Drain:
         if self._drain is None:
             sender = Sender(self._context, self._settling, fresh=self._fresh)
             self._drain = Drain(
@@ -236,6 +279,7 @@ class Bridge:
             self._drain.running = True
             self._context.spawn(self._drain.run(), lasting=True)
         self._drain.captured()
+        return self._drain
 
     def _report(self) -> int:
         """Tell the host how many entries of this session wait."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cognee_hooks.results import CheckResult, CheckStatus
+from cognee_hooks.results import CheckResult, CheckStatus, Failure
 
 if TYPE_CHECKING:
     from builtin_plugins.bridge.folder import BufferFolder
     from cognee_hooks import PluginContext
 
 NAME = "bridge"
+DOCTOR = "cognee-hooks doctor"
 
 
 def rows(context: PluginContext, folder: BufferFolder) -> list[CheckResult]:
@@ -30,7 +31,7 @@ def rows(context: PluginContext, folder: BufferFolder) -> list[CheckResult]:
             closed.append(str(error) or buffer.path.name)
     url = context.services.mode.url
     unreadable = counts.pop(None, 0)
-    found = [_waiting(counts.pop(url, 0) + counts.pop("", 0), url)]
+    found = [_waiting(context, counts.pop(url, 0) + counts.pop("", 0))]
     found += [_elsewhere(count, other or "") for other, count in sorted(counts.items(), key=str)]
     if unreadable:
         found.append(_warning(unreadable_text(context, unreadable), _KEY))
@@ -64,11 +65,38 @@ def unreadable_text(context: PluginContext, count: int) -> str:
 _KEY = "put the key file of that machine in its place, or delete the files that hold them"
 
 
-def _waiting(count: int, url: str) -> CheckResult:
+def sent_text(context: PluginContext, before: int, left: int) -> str:
+    """Say what came of sending what waits.
+
+    Args:
+        context: The plugin's context.
+        before: Entries that waited for the server.
+        left: Entries that still wait for it.
+    """
+    url = context.services.mode.url
+    if not before:
+        return f"No captured entries of {context.session.agent} wait for {url}."
+    sent = f"{_entries(max(before - left, 0))} sent to {url}"
+    if not left:
+        return f"{sent}; nothing waits any more."
+    return Failure(
+        f"{sent}; {left} still wait and are kept, until the server takes them. See `{DOCTOR}`."
+    )
+
+
+def _entries(count: int) -> str:
+    return "1 captured entry was" if count == 1 else f"{count} captured entries were"
+
+
+def _waiting(context: PluginContext, count: int) -> CheckResult:
     if not count:
         return CheckResult(name=NAME, status=CheckStatus.OK, detail="nothing waits to be sent")
+    agent = context.session.agent
     return CheckResult(
-        name=NAME, status=CheckStatus.INFO, detail=f"{count} captured entries wait for {url}"
+        name=NAME,
+        status=CheckStatus.INFO,
+        detail=f"{count} captured entries wait for {context.services.mode.url}",
+        remedy=f"a session of {agent} sends them; at once: `cognee-hooks send --agent {agent}`",
     )
 
 

@@ -119,13 +119,14 @@ class Drain:
             self.running = False
             self._release(everything=True)
 
-    async def finish(self, deadline: Deadline) -> None:
-        """Send this session's entries, until one of them cannot be sent.
+    async def finish(self, deadline: Deadline, *, only_own: bool = True) -> None:
+        """Send what waits, until it cannot be sent.
 
         A round that is under way is waited for; it ends after its current request.
 
         Args:
             deadline: When to stop.
+            only_own: Send the entries of this session only.
         """
         self._ending = True
         try:
@@ -136,7 +137,7 @@ class Drain:
         finally:
             self._ending = False
         try:
-            await self._round(deadline, only_own=True)
+            await self._round(deadline, only_own=only_own)
         finally:
             self._busy.release()
 

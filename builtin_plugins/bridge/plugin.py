@@ -8,7 +8,7 @@ from builtin_plugins.bridge.settings import BridgeSettings
 from cognee_hooks import PluginContext, hookimpl
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.events import ServerStateChanged
-from cognee_hooks.results import CheckResult, Scrubbed, StoreReceipt, StoreRequest
+from cognee_hooks.results import CheckResult, Command, Scrubbed, StoreReceipt, StoreRequest
 
 if TYPE_CHECKING:
     from builtin_plugins.bridge.bridge import Bridge
@@ -44,6 +44,15 @@ class BridgePlugin:
     async def cognee_session_end(self, deadline: Deadline) -> None:
         """Send what waits while there is time; the rest stays on disk."""
         await self._bridge.finish(deadline)
+
+    @hookimpl
+    def cognee_register_commands(self) -> Command:
+        """Let people have sent what waits, also where no session goes on."""
+        return Command(
+            name="send",
+            help="Send captured entries that wait for the server, of all sessions of the agent.",
+            run=lambda _: self._bridge.send(),
+        )
 
     @hookimpl
     def cognee_doctor_checks(self) -> list[CheckResult]:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from cognee_hooks.cli import main
 from cognee_hooks.daemon import control, thin_client
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.paths import Paths
@@ -512,3 +513,23 @@ async def test_a_session_that_ends_while_the_server_is_away_is_sent_later(enviro
 
 def test_nobody_answers_where_no_daemon_runs(isolated_environment):
     assert control.ask(isolated_environment / "nowhere", "status") is None
+
+
+async def test_what_ended_sessions_left_can_be_sent_by_hand(
+    environ, server, folder, monkeypatch, capsys
+):
+    server.on(ENTRY, status(503))
+    await turn(environ)
+    who = {"session_id": "s1"}
+    await hook("SessionEnd", {**payload("SessionEnd.other"), **who}, environ)
+    await until(lambda: ENTRY in server.paths())
+    await asyncio.to_thread(stop_daemon, environ)
+    server.on(ENTRY, status(200, {"status": "session_stored", "entry_id": "e"}))
+    server.requests.clear()
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert await asyncio.to_thread(main, ["send", "--agent", "claude-code"]) == 0
+    assert "1 captured entry was sent" in capsys.readouterr().out
+    assert answers(server) == ["answer 1"]
+    assert await asyncio.to_thread(main, ["send"]) == 0
+    assert "No captured entries of claude-code wait" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind
 from cognee_hooks.events import PostToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
-from cognee_hooks.results import Act, CheckStatus, StoreRequest, StoreState
+from cognee_hooks.results import Act, CheckStatus, Failure, StoreRequest, StoreState
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.names import session_file_stem
 from tests.support.redacted import redacted
@@ -88,6 +88,84 @@ async def rows_of(host: Host) -> list[Any]:
 
 def notices(host: Host) -> str:
     return "\n".join(notice.text for notice in host.notices.take())
+
+
+async def left_behind(make, client, *sessions: str) -> None:
+    """Sessions that ended while the server was away; nobody of them is there any more."""
+    away(client)
+    for session in sessions:
+        host = make(session)
+        await host.services.health.probe(Deadline.after(60))
+        await host.store(request(session, session))
+        await close(host)
+    client.unsent.clear()
+    back(client)
+
+
+async def by_hand(host: Host) -> str:
+    return await host.registered.commands["send"].run("")
+
+
+# -- by hand -----------------------------------------------------------------------------------
+
+
+async def test_somebody_may_have_sent_what_waits_in_all_sessions(make, client):
+    await left_behind(make, client, "claude_a", "claude_b")
+    client.scripts |= {f"/api/v1/sessions/claude_{each}": lambda _: EMPTY_SESSION for each in "ab"}
+    host = make("claude_by_hand")
+    await host.start()
+    told = await by_hand(host)
+    assert told == "2 captured entries were sent to http://localhost:8011; nothing waits any more."
+    assert not isinstance(told, Failure)
+    assert sorted(questions(client)) == ["claude_a", "claude_b"]
+    told = await by_hand(host)
+    assert told == "No captured entries of claude-code wait for http://localhost:8011."
+    await close(host)
+
+
+async def test_where_the_server_is_away_it_is_said_that_all_is_kept(make, client, folder):
+    await left_behind(make, client, "claude_a")
+    away(client)
+    host = make("claude_by_hand")
+    await host.start()
+    told = await by_hand(host)
+    assert isinstance(told, Failure)
+    assert told.startswith("0 captured entries were sent to http://localhost:8011; 1 still wait")
+    assert len(list(folder.glob("*.json"))) == 1
+    await close(host)
+
+
+async def test_what_belongs_to_another_server_is_not_sent_to_this_one(make, client):
+    await left_behind(make, client, "claude_a")
+    host = make("claude_by_hand", COGNEE_BASE_URL="http://elsewhere:1")
+    await host.start()
+    assert (await by_hand(host)).startswith("No captured entries")
+    assert client.entries == []
+    await close(host)
+
+
+async def test_a_file_that_others_can_write_keeps_nobody_from_sending_the_rest(
+    make, client, folder
+):
+    await left_behind(make, client, "claude_a", "claude_b")
+    client.scripts["/api/v1/sessions/claude_b"] = lambda _: EMPTY_SESSION
+    (folder / f"{session_file_stem('claude_a')}.json").chmod(0o666)
+    host = make("claude_by_hand")
+    await host.start()
+    assert (await by_hand(host)).startswith("1 captured entry was sent")
+    assert questions(client) == ["claude_b"]
+    await close(host)
+
+
+async def test_without_a_folder_that_can_be_used_nothing_is_sent(make, folder):
+    folder.parent.mkdir(parents=True)
+    folder.write_text("in the way")
+    host = make()
+    await host.start()
+    told = await by_hand(host)
+    assert isinstance(told, Failure)
+    assert told.startswith("Nothing was sent: ")
+    await close(host)
 
 
 # -- keeping and sending -----------------------------------------------------------------------
@@ -547,6 +625,7 @@ async def test_the_doctor_tells_what_waits_and_for_whom(make, client):
     await other.store(request(2))
     here, there = await rows_of(other)
     assert here.detail == "1 captured entries wait for http://elsewhere:1"
+    assert here.remedy.endswith("at once: `cognee-hooks send --agent claude-code`")
     assert there.detail.startswith(
         "1 captured entries wait for http://localhost:8011, which is not"
     )

@@ -183,7 +183,7 @@ def test_the_help_page_lists_commands_of_plugins_which_are_looked_for_only_then(
 
 def test_every_command_of_the_built_in_plugins_is_on_the_help_page(isolated_environment):
     names = {name for name, _ in registered.table()}
-    assert {"remember", "search", "forget", "datasets", "sync", "index", "code"} <= names
+    assert {"remember", "search", "forget", "datasets", "sync", "send", "index", "code"} <= names
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), max_size=4))
