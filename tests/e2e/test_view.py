@@ -171,6 +171,10 @@ async def test_an_ended_session_says_why_its_texts_are_not_there(opens):
     page = await opens("ended session")
     await expect(page.locator("main")).to_contain_text("never written to disk")
     await expect(page.locator("main")).to_contain_text("This one has ended")
+    asked = prompt(page, "Prompt whose text is not kept")
+    await expect(asked).to_contain_text(re.compile(r"2 sections · [\d.]+ .?B · about \d+ tokens"))
+    await expect(asked.get_by_role("listitem")).to_contain_text(["recall", "notes"])
+    assert await asked.locator("summary").count() == 0
     assert "jitter" not in await page.locator("main").inner_text()
 
 

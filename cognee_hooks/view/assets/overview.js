@@ -88,17 +88,13 @@ function problems(texts) {
   return h(
     "section",
     { class: "notice warn", "aria-labelledby": "problems" },
-    h(
-      "h2",
-      { id: "problems" },
-      counted(texts.length, "thing could not be read", "things could not be read"),
-    ),
+    h("h2", { id: "problems" }, counted(texts.length, "problem")),
     h(
       "ul",
       null,
       texts.map((text) => h("li", null, foreign(text))),
     ),
-    h("p", null, "The rest is shown. ", command("cognee-hooks doctor"), " says more."),
+    h("p", null, "Everything else is shown. ", command("cognee-hooks doctor"), " says more."),
   );
 }
 

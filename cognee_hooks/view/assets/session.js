@@ -175,8 +175,9 @@ function injected(section, most, live) {
       "span",
       { class: "lane" },
       foreign(lane),
-      lane !== section.plugin &&
-        h("span", { class: "quiet" }, " by ", foreign(section.plugin || "–")),
+      section.plugin &&
+        section.plugin !== lane &&
+        h("span", { class: "quiet" }, " by ", foreign(section.plugin)),
     ),
     bar(section.bytes, most),
     h("span", { class: "measure" }, size(section.bytes)),
