@@ -71,6 +71,12 @@ class Policy:
     warn_on_impl: CogneeHooksDeprecationWarning | None = None
     warn_on_impl_args: Mapping[str, CogneeHooksDeprecationWarning] = field(default_factory=dict)
 
+    @property
+    def deprecations(self) -> list[str]:
+        """What of the hook will go away, a sentence each."""
+        of_hook = [self.warn_on_impl] if self.warn_on_impl is not None else []
+        return [str(each) for each in (*of_hook, *self.warn_on_impl_args.values())]
+
 
 def hookspec(
     kind: Kind,

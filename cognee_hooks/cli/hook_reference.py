@@ -53,6 +53,9 @@ def _entry(name: str, policy: Policy, level: int) -> Iterator[str]:
     yield f"*{'; '.join(facts)}.*"
     yield ""
     yield _paragraphs(parts[""])
+    for text in policy.deprecations:
+        yield ""
+        yield f"**Deprecated.** {text}"
     if arguments := parts.get("Args:"):
         yield ""
         yield from _arguments(arguments)

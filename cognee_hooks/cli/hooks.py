@@ -65,5 +65,6 @@ def _as_json(name: str, policy: Policy) -> dict[str, Any]:
         "detached": policy.detached,
         "result": policy.result.__name__ if policy.result else None,
         "on_fault": policy.on_fault,
+        "deprecations": policy.deprecations,
         "summary": (inspect.getdoc(getattr(hookspecs, name)) or "").splitlines()[0],
     }

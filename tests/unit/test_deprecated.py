@@ -13,6 +13,7 @@ import pytest
 
 from cognee_hooks import __version__, deprecated, hookimpl, hookspecs
 from cognee_hooks.cli import main
+from cognee_hooks.cli.hook_reference import reference
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.doctor import examine
 from cognee_hooks.errors import CogneeHooksDeprecationWarning
@@ -226,6 +227,16 @@ async def test_doctor_tells_of_it_and_that_it_works(isolated_environment):
     assert row.status is CheckStatus.WARNING
     assert row.detail == str(OLD_HOOK)
     assert "works for now" in row.remedy
+
+
+def test_the_manual_of_hooks_says_what_of_them_goes_away(capsys):
+    manual = reference()
+    assert manual.count("**Deprecated.**") == 2
+    assert f"**Deprecated.** {OLD_TEXT}" in manual.partition("### `cognee_aged`")[2]
+    assert main(["hooks", "--json"]) == 0
+    hooks = {row["name"]: row["deprecations"] for row in json.loads(capsys.readouterr().out)}
+    assert (hooks["cognee_old"], hooks["cognee_aged"]) == ([str(OLD_HOOK)], [str(OLD_TEXT)])
+    assert hooks["cognee_stop"] == []
 
 
 # -- the policy ----------------------------------------------------------------------------------
