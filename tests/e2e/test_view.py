@@ -208,6 +208,7 @@ async def test_the_buffer_tells_what_waits_and_what_was_put_aside(opens):
     waiting = page.get_by_role("region", name="Waiting")
     await expect(waiting.get_by_role("row").filter(has_text=OUTAGE[:8])).to_contain_text("2")
     await expect(waiting).to_contain_text("cognee-hooks doctor")
+    await expect(waiting).to_contain_text("cognee-hooks send --agent")
     aside = page.get_by_role("region", name="Put aside")
     await expect(aside.get_by_role("row").filter(has_text=REFUSED[:8])).to_contain_text("2")
     await expect(aside).to_contain_text("cognee-hooks daemon logs")

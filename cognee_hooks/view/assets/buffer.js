@@ -37,6 +37,10 @@ export function view({ summary, now }) {
             listed("Entries that wait for the server", waiting, summary, now, true),
             means(
               "They are sent by themselves, in their order and once, as soon as the server answers while a session of the agent is live.",
+              [
+                "Send at once what ended sessions left: ",
+                command("cognee-hooks send --agent NAME"),
+              ],
               ["Is the server there, and does it take the key? ", command("cognee-hooks doctor")],
               ["Start the local server: ", command("cognee-hooks up")],
             ),
