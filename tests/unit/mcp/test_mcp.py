@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import mcp_types as types
 import pytest
 from mcp import Client, ClientSession
@@ -22,6 +23,7 @@ from cognee_hooks.caller import Caller
 from cognee_hooks.cli import main
 from cognee_hooks.daemon import control
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.embedded import EmbeddedServer
 from cognee_hooks.errors import CallFailed, UsageError
 from cognee_hooks.mcp import proxy as module
 from cognee_hooks.mcp.dialogs import ClientDialogs
@@ -31,6 +33,7 @@ from cognee_hooks.reach import Answer, Offer, Whereabouts
 from cognee_hooks.services.process_table import is_alive
 from tests.support.command import install_plugin
 from tests.support.daemon import agent_environment, folder_of, stop_daemon
+from tests.support.servers import mint_key
 from tests.support.waiting import until
 
 CALLER = Caller(dialogs=None, progress=lambda _: None)
@@ -304,6 +307,38 @@ def test_a_client_is_asked_where_it_shows_forms(modes, asks):
     can = None if modes is None else types.ElicitationCapability.model_validate(modes)
     session = SimpleNamespace(client_capabilities=types.ClientCapabilities(elicitation=can))
     assert (ClientDialogs.of(SimpleNamespace(session=session)) is not None) is asks  # type: ignore[arg-type]
+
+
+async def test_a_dataset_is_forgotten_after_a_yes_in_the_clients_form_and_not_before(
+    isolated_environment: Path, tmp_path: Path, monkeypatch
+):
+    answers = [filled(False), filled(True)]
+    forms: list[str] = []
+
+    async def fill(_: Any, form: types.ElicitRequestParams) -> types.ElicitResult:
+        forms.append(form.message)
+        return answers.pop(0)
+
+    monkeypatch.setattr(module, "spawn_detached", lambda *_, **__: 0)
+    forget = {"dataset": "old-notes", "entire_dataset": True}
+    with EmbeddedServer(tmp_path / "memory.db") as memory:
+        key = mint_key(memory.url)
+        environ = agent_environment(isolated_environment, memory.url, COGNEE_API_KEY=key)
+        headers = {"X-Api-Key": key}
+        async with httpx.AsyncClient(base_url=memory.url, headers=headers, timeout=30) as api:
+            await api.post("/api/v1/datasets", json={"name": "old-notes"})
+            proxy = Proxy(Whereabouts(environ=environ, cwd=str(tmp_path), pid=os.getpid()))
+            server = make_server(proxy)
+            async with Client(server, mode="legacy", elicitation_callback=fill) as session:
+                refused = await session.call_tool("cognee_forget", forget)
+                there = (await api.get("/api/v1/datasets")).json()
+                done = await session.call_tool("cognee_forget", forget)
+            await proxy.close()
+            left = (await api.get("/api/v1/datasets")).json()
+    assert (refused.is_error, done.is_error) == (True, False)
+    assert "Permanently delete the ENTIRE dataset 'old-notes'" in forms[0]
+    assert "old-notes" in {row["name"] for row in there}
+    assert "old-notes" not in {row["name"] for row in left}
 
 
 async def test_what_can_be_called_is_known_before_there_is_a_session(made):
