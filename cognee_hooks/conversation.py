@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cognee_hooks.context import Session
 from cognee_hooks.events import DatasetChanged
 from cognee_hooks.services.bindings import Binding
 from cognee_hooks.services.names import next_ordinal
+from cognee_hooks.session import Session
 from cognee_hooks.settings import ARGUMENT, PROJECT_FILE
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee_hooks.background import CORE, HOOKS, Background
-from cognee_hooks.context import PluginContext, Session
+from cognee_hooks.context import PluginContext
 from cognee_hooks.conversation import Conversation
 from cognee_hooks.core_settings import CoreSettings, decide_mode, own_session_id
 from cognee_hooks.deadline import Clock, Deadline
@@ -56,6 +56,7 @@ from cognee_hooks.services.bundle import Services, make_services
 from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.session_state import SessionState
+from cognee_hooks.session import Session
 from cognee_hooks.settings import Settings
 from cognee_hooks.status import render_status
 from cognee_hooks.writer import DirectWriter

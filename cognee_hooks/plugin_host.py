@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from cognee_hooks.context import Session
     from cognee_hooks.deadline import Deadline
     from cognee_hooks.dialogs import Dialogs
     from cognee_hooks.faults import DropReason, NoticeLevel
     from cognee_hooks.redaction import Redacted
     from cognee_hooks.results import Lane, StoreReceipt, StoreRequest
+    from cognee_hooks.session import Session
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cognee_hooks.context import Session
 from cognee_hooks.events import Stop
+from cognee_hooks.session import Session
 
 
 def goes_on(event: Stop, parked: Mapping[str, Any]) -> bool:

@@ -12,7 +12,6 @@ from builtin_plugins.capture.settings import CaptureSettings
 from builtin_plugins.capture.shell import runs_own_program
 from builtin_plugins.capture.summary import clipped, command_lines, headline, response_text, summary
 from cognee_hooks import PluginContext, hookimpl
-from cognee_hooks.context import Session
 from cognee_hooks.errors import RedactionFailed
 from cognee_hooks.events import (
     PostToolUse,
@@ -24,6 +23,7 @@ from cognee_hooks.events import (
 from cognee_hooks.faults import DropReason
 from cognee_hooks.globs import Globs
 from cognee_hooks.results import CheckResult
+from cognee_hooks.session import Session
 
 MIN_PROMPT = 5
 MAX_PARAMS = 20

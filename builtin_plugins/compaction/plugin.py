@@ -19,8 +19,8 @@ from cognee_hooks.results import Act, AdditionalContext, CheckResult, CheckStatu
 from cognee_hooks.services.recall import guarded_recall
 
 if TYPE_CHECKING:
-    from cognee_hooks.context import Session
     from cognee_hooks.redaction import Redacted
+    from cognee_hooks.session import Session
 
 LANE = "compaction"
 PRIORITY = 200

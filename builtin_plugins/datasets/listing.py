@@ -8,10 +8,10 @@ from cognee_hooks.printable import brief
 from cognee_hooks.services.names import canonical_uuid
 
 if TYPE_CHECKING:
-    from cognee_hooks.context import Session
     from cognee_hooks.services.answers import Dataset
     from cognee_hooks.services.catalogue import Catalogue
     from cognee_hooks.services.rights import Rights
+    from cognee_hooks.session import Session
 
 MOST_ROWS = 50
 GUIDANCE = (

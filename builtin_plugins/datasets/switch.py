@@ -5,13 +5,13 @@ from __future__ import annotations
 from builtin_plugins.datasets import listing
 from builtin_plugins.datasets.leaving import Leaving, sync_left
 from cognee_hooks import Deadline, PluginContext
-from cognee_hooks.context import Session
 from cognee_hooks.errors import ServerFailure, UsageError
 from cognee_hooks.printable import brief
 from cognee_hooks.results import Failure
 from cognee_hooks.services.catalogue import Catalogue
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
 from cognee_hooks.services.rights import Rights
+from cognee_hooks.session import Session
 
 LIST_SECONDS = 5.0
 ASK_SECONDS = 30.0

@@ -12,10 +12,11 @@ from typing import Any
 from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.improver import Improver, SyncTarget
 from builtin_plugins.sync.plugin import SyncPlugin
-from cognee_hooks.context import PluginContext, Session
+from cognee_hooks.context import PluginContext
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
 from cognee_hooks.services.session_state import SessionState
+from cognee_hooks.session import Session
 from tests.support.scripted import ScriptedClient, scripted_host
 
 IMPROVE = "/api/v1/improve"
