@@ -1,4 +1,8 @@
-"""The host of one agent session: settings, plugins, services, and one typed method an event."""
+"""The host of one agent session: settings, plugins, services, and one typed method an event.
+
+It is longer than other modules because here all parts of a session meet: it has a method for each
+event and for each thing that plugins use, most of which are a line or two.
+"""
 
 from __future__ import annotations
 
@@ -33,24 +37,14 @@ from cognee_hooks.faults import DropReason, Drops, Faults, NoticeLevel, Notices
 from cognee_hooks.identity import Credentials
 from cognee_hooks.injection import injected, joined, strip_injected
 from cognee_hooks.lanes import search_lanes
+from cognee_hooks.outbox import Outbox
 from cognee_hooks.outcomes import Called, flat
 from cognee_hooks.prompts import Prompts
-from cognee_hooks.recording import (
-    record_captured,
-    record_delivered,
-    record_injected,
-    record_times,
-)
+from cognee_hooks.recording import record_captured, record_delivered, record_injected, record_times
 from cognee_hooks.redaction import Redacted, RedactionPipeline
 from cognee_hooks.registration import Registered, declare_options, make_pipeline, register
 from cognee_hooks.registry import Registry
-from cognee_hooks.results import (
-    Act,
-    Lane,
-    StoreReceipt,
-    StoreRequest,
-    StoreState,
-)
+from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest, StoreState
 from cognee_hooks.services import session_state
 from cognee_hooks.services.bundle import Services, make_services
 from cognee_hooks.services.ledger import Ledger
@@ -70,10 +64,6 @@ T = TypeVar("T")
 
 SETTLE_SECONDS = 1.0
 """So long captures that are still being redacted may take to finish where a session ends."""
-DRAIN_SECONDS = 20.0
-"""Longest that one background attempt to empty the queue goes on."""
-PROGRESS_SECONDS = 1.0
-"""So long a closing host waits for a plugin to send the next of the entries that it keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +175,7 @@ class Host:
         )
         self.prompts = Prompts(self.redaction)
         self.background = Background(self.faults)
-        self.writer = DirectWriter(
+        writer = DirectWriter(
             self.services.client,
             self.services.health,
             self.drop,
@@ -194,8 +184,7 @@ class Host:
             clock=clock,
             sent=lambda request: record_delivered(self.ledger, request),
         )
-        self._reported: dict[str, tuple[int, int]] = {}
-        self._changed = asyncio.Event()
+        self.outbox = Outbox(writer, self.services.health, self.background, clock)
 
     # -- life ------------------------------------------------------------------------------------
 
@@ -205,7 +194,7 @@ class Host:
         self.background.spawn(CORE, asyncio.to_thread(self._sweep), lasting=True)
         self.services.health.subscribe(self._server_state_changed)
         health = self.services.health
-        watching = health.run(pending=lambda: self.waiting > 0, ready=self._drain)
+        watching = health.run(pending=lambda: self.waiting > 0, ready=self.outbox.drain_soon)
         self.background.spawn(CORE, watching, lasting=True)
 
     async def close(self, deadline: Deadline) -> int:
@@ -219,7 +208,7 @@ class Host:
         """
         await self.flush(deadline)
         self.services.health.stop()
-        lost = self.writer.abandon() + self.volatile
+        lost = self.outbox.abandon()
         await self.background.close()
         await self.services.client.aclose()
         self.dispatcher.close()
@@ -230,9 +219,7 @@ class Host:
         """Finish captures that are on their way and send what waits."""
         # Work of a plugin that hangs must leave time for what others captured.
         await self.background.settle(deadline.within(deadline.remaining() / 2))
-        if self.writer.waiting:
-            await self.writer.drain(deadline)
-        await self._until_sent(deadline)
+        await self.outbox.flush(deadline)
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -286,10 +273,10 @@ class Host:
         limit = (deadline or Deadline.after(budget, self._clock)).within(budget)
         await self.background.settle(limit.within(SETTLE_SECONDS))
         # Plugins that hang must leave time for what waits to be sent.
-        share = limit.remaining() / 2 if self.writer.waiting else limit.remaining()
+        share = limit.remaining() / 2 if self.outbox.queued else limit.remaining()
         await self._call("cognee_session_end", event, limit.within(share))
         self.record_times()
-        await self.writer.drain(limit)
+        await self.outbox.drain(limit)
 
     def record_times(self) -> None:
         """Put into the ledger what plugins took since this was last done; for an end untold."""
@@ -359,17 +346,16 @@ class Host:
     @property
     def waiting(self) -> int:
         """Entries that are captured and not yet at the server."""
-        return self.writer.waiting + sum(count for count, _ in self._reported.values())
+        return self.outbox.waiting
 
     @property
     def volatile(self) -> int:
         """Entries of these that are not on disk, so that they end with this process."""
-        return self.writer.waiting + sum(volatile for _, volatile in self._reported.values())
+        return self.outbox.volatile
 
     def report_waiting(self, plugin: str, count: int, *, volatile: int = 0) -> None:
         """Learn how many entries a plugin keeps; see `PluginContext.report_waiting`."""
-        self._reported[plugin] = max(count, 0), max(volatile, 0)
-        self._changed.set()
+        self.outbox.report(plugin, count, volatile=volatile)
 
     async def redact(
         self, value: T, *, max_bytes: int | None = None, flatten: bool = False
@@ -392,8 +378,7 @@ class Host:
         called = await self.dispatcher.call("cognee_store_entry", request=request)
         receipt: StoreReceipt | None = called.value
         if receipt is None:
-            receipt = self.writer.accept(request)
-            self._drain()
+            receipt = self.outbox.accept(request)
         if receipt.state is StoreState.DROPPED:
             self.say(f"Cognee memory: a captured entry was dropped ({receipt.reason}).")
         return receipt
@@ -437,28 +422,10 @@ class Host:
         self.ledger.sweep()
         session_state.sweep(self.paths.sessions_dir)
 
-    async def _until_sent(self, deadline: Deadline) -> None:
-        """Wait until plugins have sent what they keep, as long as the server takes it."""
-        while self.waiting > self.writer.waiting and self.services.health.state in {
-            "ok",
-            "unknown",
-        }:
-            self._changed.clear()
-            try:
-                async with asyncio.timeout(deadline.within(PROGRESS_SECONDS).remaining()):
-                    await self._changed.wait()
-            except TimeoutError:
-                return
-
-    def _drain(self) -> None:
-        if not self.writer.sending and self.services.health.state != "offline":
-            limit = Deadline.after(DRAIN_SECONDS, self._clock)
-            self.background.spawn(CORE, self.writer.drain(limit), lasting=True)
-
     def _server_state_changed(self, event: ServerStateChanged) -> None:
         self.background.spawn(HOOKS, self._call("cognee_server_state_changed", event))
         if event.current == "ok":
-            self._drain()
+            self.outbox.drain_soon()
 
     def _quarantined(self, plugin: str, hook: str) -> None:
         self.say(

@@ -156,7 +156,7 @@ async def test_a_failed_recall_tells_the_model_why_in_one_line(host, client, kin
 async def test_waiting_entries_are_named_in_the_outage_line(client, isolated_environment):
     host = scripted_host(isolated_environment, client)
     client.scripts[RECALL] = fails(K.SERVER_ERROR)
-    host.writer._queue.extend([object(), object()])
+    host.outbox._writer._queue.extend([object(), object()])
     assert await ask(host) == (
         "=== Cognee memory: recall skipped (server error) · 2 awaiting replay ==="
     )
