@@ -13,6 +13,8 @@ What holds for all of them:
   It is counted under the plugin's name, never shown to the agent and never stops the others. After
   five in a row the plugin is no longer called in that hook for the rest of the session, which
   ``cognee-hooks doctor`` shows.
+
+It is longer than other modules, since a manual is read from one end to the other.
 """
 
 from __future__ import annotations

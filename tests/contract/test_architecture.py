@@ -1,4 +1,4 @@
-"""Rules about imports and catches that no linter knows."""
+"""Rules about imports, catches and sizes that no linter knows."""
 
 from __future__ import annotations
 
@@ -29,6 +29,19 @@ ENVIRONMENT = {"cognee_hooks/settings.py", "cognee_hooks/services/process.py"}
 """Where alone the environment of this process is looked at."""
 
 MAY_CATCH_ALL = {"cognee_hooks/guard.py"}
+
+MAX_LINES, MAX_FUNCTION_LINES = 400, 40
+LONG_FILES = {
+    "builtin_plugins/bridge/buffer.py": "in which order both files are written is one thing",
+    "cognee_hooks/daemon/thin_client.py": "to look for a second file takes longer than to load it",
+    "cognee_hooks/host.py": "a method for each event and each thing that plugins use",
+    "cognee_hooks/hookspecs.py": "its docstrings are the manual of the hooks",
+}
+"""Files of more lines, each with the reason; it stands in the file's docstring, too."""
+LONG_FUNCTIONS = {
+    "cognee_hooks/host.py: __init__": "makes the parts of a session, which need each other",
+}
+"""Functions of more lines, each with the reason."""
 
 
 def name_of(path: Path) -> str:
@@ -93,6 +106,14 @@ def catches_all(handler: ast.ExceptHandler) -> bool:
     return bool(broad) and not (isinstance(last, ast.Raise) and last.exc is None)
 
 
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function without its docstring, which is as long as there is something to say."""
+    end = function.end_lineno or function.lineno
+    first = function.body[0]
+    told = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(function) else 0
+    return end - function.lineno + 1 - told
+
+
 @pytest.mark.parametrize("module", ONLY_IN)
 def test_a_module_is_imported_in_one_place_only(module):
     found = {name_of(path) for path in SOURCES if module in imported(tree_of(path))}
@@ -150,3 +171,29 @@ def test_public_classes_are_those_that_others_can_import():
         "def make():\n    class Local: pass"
     )
     assert set(public_classes(ast.parse(code))) == {"Seen", "Maybe"}
+
+
+def test_files_are_short_but_for_those_with_a_reason():
+    long = {
+        name_of(path)
+        for path in SOURCES
+        if len(path.read_text(encoding="utf-8").splitlines()) > MAX_LINES
+    }
+    assert long == set(LONG_FILES)
+
+
+def test_functions_are_short_but_for_those_with_a_reason():
+    long = {
+        f"{name_of(path)}: {node.name}"
+        for path in SOURCES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and lines_of(node) > MAX_FUNCTION_LINES
+    }
+    assert long == set(LONG_FUNCTIONS)
+
+
+def test_the_lines_of_a_docstring_are_no_lines_of_its_function():
+    code = 'def told(\n    a,\n):\n    """One.\n\n    Two.\n    """\n    return a\n'
+    [told] = [each for each in ast.walk(ast.parse(code)) if isinstance(each, ast.FunctionDef)]
+    assert lines_of(told) == 4
