@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from cognee_hooks.configuration.values import to_uuids
 from cognee_hooks.services.address import is_loopback
 from cognee_hooks.services.names import DEFAULT_DATASET, safe_dataset_name, safe_session_id
 from cognee_hooks.settings import ENV_FILE, SHELL, Narrow, Settings, option
-from cognee_hooks.values import to_uuids
 
 DEFAULT_LOCAL_URL = "http://localhost:8011"
 LOCAL_WORDS = frozenset({"local", "native", "sdk"})

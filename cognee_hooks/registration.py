@@ -11,10 +11,10 @@ from cognee_hooks.redaction import RedactionPipeline, Redactor
 from cognee_hooks.results import Agent, Command, Lane, Tool
 
 if TYPE_CHECKING:
+    from cognee_hooks.configuration.selection import PluginSelection
     from cognee_hooks.core_settings import CoreSettings
     from cognee_hooks.dispatch import Dispatcher
     from cognee_hooks.registry import Registry
-    from cognee_hooks.selection import PluginSelection
     from cognee_hooks.settings import Settings
 
 REDACTORS = "cognee_register_redactors"

@@ -20,11 +20,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from cognee_hooks import envfile
-from cognee_hooks.configfile import ConfigFile, find_project_file, read_text, read_yaml
-from cognee_hooks.declarations import METADATA, REFUSALS, Narrow, Option, Parser, option
-from cognee_hooks.selection import CONTROL_KEYS, PluginSelection, Selector
-from cognee_hooks.values import to_text
+from cognee_hooks.configuration import envfile
+from cognee_hooks.configuration.declarations import (
+    METADATA,
+    REFUSALS,
+    Narrow,
+    Option,
+    Parser,
+    option,
+)
+from cognee_hooks.configuration.files import ConfigFile, find_project_file, read_text, read_yaml
+from cognee_hooks.configuration.selection import CONTROL_KEYS, PluginSelection, Selector
+from cognee_hooks.configuration.values import to_text
 
 __all__ = ["Narrow", "OptionRow", "PluginSelection", "Settings", "SettingsProblem", "option"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cognee_hooks import Narrow, option
-from cognee_hooks.values import FALSE_WORDS, TRUE_WORDS
+from cognee_hooks.configuration.values import FALSE_WORDS, TRUE_WORDS
 
 
 class AutoIndex(StrEnum):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from builtin_plugins.recall import elsewhere, reasons, render
 from builtin_plugins.recall.settings import Counts, RecallSettings
 from cognee_hooks import Deadline, PluginContext, hookimpl
+from cognee_hooks.configuration.values import MAX_INT
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.events import SessionStart, UserPromptSubmit
 from cognee_hooks.faults import NoticeLevel
@@ -23,7 +24,6 @@ from cognee_hooks.results import (
 )
 from cognee_hooks.services.passages import RecalledMemory
 from cognee_hooks.services.recall import guarded_recall, recall_memory
-from cognee_hooks.values import MAX_INT
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted

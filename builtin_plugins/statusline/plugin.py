@@ -8,8 +8,8 @@ from builtin_plugins.statusline.credits import CreditsFile
 from builtin_plugins.statusline.render import SEPARATOR, coloured, fitted
 from builtin_plugins.statusline.settings import StatuslineSettings
 from cognee_hooks import PluginContext, hookimpl
+from cognee_hooks.configuration.values import to_path
 from cognee_hooks.results import Act, StatusSegment
-from cognee_hooks.values import to_path
 
 HEAD = 100
 PENDING = 95

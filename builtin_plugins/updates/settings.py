@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from cognee_hooks import option
-from cognee_hooks.values import FALSE_WORDS, TRUE_WORDS
+from cognee_hooks.configuration.values import FALSE_WORDS, TRUE_WORDS
 
 PYPI = "https://pypi.org/simple"
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from cognee_hooks._defaults import ESSENTIAL
 from cognee_hooks.cli.common import make_host
-from cognee_hooks.configedit import with_list
-from cognee_hooks.configfile import load_mapping
+from cognee_hooks.configuration.edit import with_list
+from cognee_hooks.configuration.files import load_mapping
+from cognee_hooks.configuration.selection import names_of
 from cognee_hooks.errors import CogneeHooksError, UsageError
 from cognee_hooks.host import Host
 from cognee_hooks.install import engine
 from cognee_hooks.install.files import read, refused
 from cognee_hooks.install.plan import FileChange, Plan
 from cognee_hooks.registry import PluginRecord, PluginState
-from cognee_hooks.selection import names_of
 
 ACTIONS = ("enable", "disable")
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from cognee_hooks import envfile
-from cognee_hooks.configfile import read_text
+from cognee_hooks.configuration import envfile
+from cognee_hooks.configuration.files import read_text
 from cognee_hooks.results import NESTED
 from cognee_hooks.services.paths import Paths
 

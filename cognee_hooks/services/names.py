@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from cognee_hooks.values import to_uuid
+from cognee_hooks.configuration.values import to_uuid
 
 DEFAULT_DATASET = "agent_sessions"
 """Dataset of every agent that chose none; shared with the other cognee plugins."""

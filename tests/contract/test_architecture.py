@@ -18,7 +18,7 @@ SOURCES = sorted(
 ONLY_IN = {
     "httpx": {"cognee_hooks/services/client.py"},
     "platformdirs": {"cognee_hooks/services/paths.py"},
-    "yaml": {"cognee_hooks/configfile.py"},
+    "yaml": {"cognee_hooks/configuration/files.py"},
     "subprocess": {"cognee_hooks/services/process.py"},
     "cryptography": {"cognee_hooks/services/crypto.py"},
     "re2": {"cognee_hooks/redaction/custom.py"},

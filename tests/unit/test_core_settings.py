@@ -19,8 +19,8 @@ from builtin_plugins.compaction.settings import CompactionSettings
 from builtin_plugins.recall.settings import RecallSettings
 from builtin_plugins.statusline.settings import StatuslineSettings
 from builtin_plugins.sync.settings import SyncSettings
+from cognee_hooks.configuration.declarations import METADATA, Narrow, Option
 from cognee_hooks.core_settings import CoreSettings, decide_mode
-from cognee_hooks.declarations import METADATA, Narrow, Option
 from cognee_hooks.settings import Settings
 
 UUID = "3f2b8ac6-1d5e-4f7a-9c3b-2e8d7a6b5c4f"

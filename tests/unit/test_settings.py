@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from cognee_hooks.configfile import _readable_by_others
+from cognee_hooks.configuration.files import _readable_by_others
 from cognee_hooks.settings import Narrow, Settings, SettingsProblem, option
 
 SECRET = "hunter2-kept-quiet"

@@ -11,7 +11,7 @@ import pytest
 from cognee_hooks import Host
 from cognee_hooks.cli import env_template, main
 from cognee_hooks.cli.env_template import TEMPLATE
-from cognee_hooks.envfile import parse
+from cognee_hooks.configuration.envfile import parse
 
 _ASSIGNMENT = re.compile(r"# ([A-Z][A-Z_]*=.*)")
 

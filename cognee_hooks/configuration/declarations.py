@@ -11,7 +11,15 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-from cognee_hooks.values import to_bool, to_choice, to_float, to_int, to_list, to_path, to_text
+from cognee_hooks.configuration.values import (
+    to_bool,
+    to_choice,
+    to_float,
+    to_int,
+    to_list,
+    to_path,
+    to_text,
+)
 
 METADATA = "cognee_hooks_option"
 """Key of a field's metadata under which `option` keeps the declaration."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.values import (
+from cognee_hooks.configuration.values import (
     MAX_INT,
     to_bool,
     to_choice,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.envfile import parse
+from cognee_hooks.configuration.envfile import parse
 
 
 @pytest.mark.parametrize(

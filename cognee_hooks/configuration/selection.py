@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cognee_hooks.configfile import ConfigFile
-from cognee_hooks.values import to_bool
+from cognee_hooks.configuration.files import ConfigFile
+from cognee_hooks.configuration.values import to_bool
 
 CONTROL_KEYS = ("block", "only", "require", "require_redactors", "autoload")
 """What stands under ``plugins`` in a configuration file beside the plugins' own sections."""

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.configedit import with_list
+from cognee_hooks.configuration.edit import with_list
 from cognee_hooks.errors import CogneeHooksError
 
 BLOCK = ("plugins", "block")

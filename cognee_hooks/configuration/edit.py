@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cognee_hooks.configfile import compose, load_mapping
+from cognee_hooks.configuration.files import compose, load_mapping
 from cognee_hooks.errors import CogneeHooksError
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
