@@ -86,7 +86,7 @@ class _Answers:
 
     async def opened(self, request: Request) -> Response:
         if self._access.admits(request.cookies):
-            return RedirectResponse("/", 303)
+            return RedirectResponse(_index(self._access), 303)
         redeemed = self._access.redeem(request.query_params.get("token", ""))
         if redeemed is not Redeemed.ACCEPTED:
             return refusal(request.scope["path"], 403, *_NOT_ACCEPTED[redeemed])
@@ -145,12 +145,18 @@ def _welcome(request: Request, access: PageAccess) -> Response:
     """Give the browser its cookie, and lead it to the page."""
     response: Response
     if request.headers.get("sec-fetch-site", "none") == "none":
-        response = RedirectResponse("/", 303)
+        response = RedirectResponse(_index(access), 303)
     else:
         # Along a redirect, a request still counts as the other site's, and gets no strict cookie.
-        response = HTMLResponse(page("Opening", "The page opens.", forward="/"))
-    response.set_cookie(access.cookie_name, access.cookie, httponly=True, samesite="strict")
+        response = HTMLResponse(page("Opening", "The page opens.", forward=_index(access)))
+    response.set_cookie(
+        access.cookie_name, access.cookie, path=access.folder, httponly=True, samesite="strict"
+    )
     return response
+
+
+def _index(access: PageAccess) -> str:
+    return f"{access.folder}/"
 
 
 def _file(asset: Asset) -> Response:

@@ -2,8 +2,8 @@
 
 A web page can make a browser send requests to a loopback port, and other programs of this machine
 serve pages there, too. So a request has to be made for this server by its own page, in the browser
-that opened the printed address; and what is answered may not be framed, stored, read by other
-pages, or run anything that did not come with us.
+that opened the printed address, below a path that only that browser knows; and what is answered may
+not be framed, stored, read by other pages, or run anything that did not come with us.
 """
 
 from __future__ import annotations
@@ -63,10 +63,12 @@ class PageGate:
         refused = self._refused(scope)
         if refused is None:
             self._touched()
+            scope = {**scope, "path": self._access.inside(scope["path"])}
         await (refused or self._app)(scope, receive, send_protected)
 
     def _refused(self, scope: Scope) -> Response | None:
         connection, path = HTTPConnection(scope), scope["path"]
+        inside = self._access.inside(path)
         headers = connection.headers
         if [each.lower() for each in headers.getlist("host")] not in self._hosts:
             return refusal(
@@ -76,9 +78,10 @@ class PageGate:
             answer = refusal(path, 405, "Only to be read", "Nothing can be changed here.")
             answer.headers["allow"] = "GET"
             return answer
-        if self._is_foreign(headers, path):
+        if self._is_foreign(headers, inside):
             return refusal(path, 403, "Another site", "Another site made this request.")
-        if path != OPEN_PATH and not self._access.admits(connection.cookies):
+        admitted = inside == OPEN_PATH or self._access.admits(connection.cookies)
+        if inside is None or not admitted:
             return refusal(
                 path,
                 401,
@@ -88,11 +91,11 @@ class PageGate:
             )
         return None
 
-    def _is_foreign(self, headers: Headers, path: str) -> bool:
+    def _is_foreign(self, headers: Headers, inside: str | None) -> bool:
         if not self._access.origins.issuperset(headers.getlist("origin")):
             return True
         if _OURS.issuperset(headers.getlist("sec-fetch-site")):
             return False
         # A file or a page with a terminal may lead to the address: nobody guesses its token.
         leads = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
-        return path != OPEN_PATH or leads != ("navigate", "document")
+        return inside != OPEN_PATH or leads != ("navigate", "document")

@@ -56,6 +56,6 @@ def refusal(path: str, status: int, title: str, body: str) -> Response:
         title: What is wrong, in a word or two.
         body: What that means and what to do; what stands in backticks is shown as code.
     """
-    if path.startswith("/api/"):
+    if "/api/" in path:
         return JSONResponse({"error": f"{title}. {body}"}, status)
     return HTMLResponse(page(title, body), status)

@@ -336,7 +336,7 @@ async def test_a_lost_connection_is_told_and_a_new_start_asks_for_its_address(ch
     notice = page.locator(".notice")
     await expect(notice).to_contain_text("The connection is lost; the next try is in")
     await expect(page.get_by_role("table")).to_contain_text("claude_")
-    async with view_server(machine, "--port", first.origin.rpartition(":")[2]):
+    async with view_server(machine, "--port", first.port):
         await expect(page.locator("#connection")).to_have_text("Ended")
         await expect(notice).to_contain_text("Start cognee-hooks view again")
     await context.close()

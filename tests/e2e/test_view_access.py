@@ -41,17 +41,18 @@ async def addresses(isolated_environment) -> AsyncIterator[tuple[str, str]]:
 
 
 @pytest.fixture
-async def other_port() -> AsyncIterator[str]:
-    """A page that another program of this machine serves: of the same site, for a browser."""
+async def other_port() -> AsyncIterator[tuple[str, list[str]]]:
+    """What another program of this machine serves, of the same site for a browser, and is sent."""
+    sent: list[str] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+        sent.append((await reader.readuntil(b"\r\n\r\n")).decode())
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n<p>")
         await writer.drain()
         writer.close()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", sent
 
 
 async def test_the_browser_gets_in_by_its_file_and_another_ports_page_does_not_by_it(
@@ -66,7 +67,11 @@ async def test_the_browser_gets_in_by_its_file_and_another_ports_page_does_not_b
         await page.wait_for_url(f"{origin}/")
         assert "cognee-hooks" in await page.title()
 
-        await page.goto(other_port)
+        other, sent = other_port
+        await page.goto(other)
+        await page.evaluate(READS, f"{other}api/summary")
+        assert sent
+        assert not [each for each in sent if "cookie" in each.lower()]
         assert await page.evaluate(READS, f"{origin}/api/summary") == "refused"
         async with page.expect_response(f"{origin}/") as answered:
             await page.evaluate("address => { location.href = address }", f"{origin}/")

@@ -277,13 +277,15 @@ class ViewServer:
     Attributes:
         process: The process.
         address: What it printed: where the page opens, once.
-        origin: Where the page is.
+        origin: Where the page is, without the slash at its end.
+        port: Its port.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, address: str) -> None:
         self.process = process
         self.address = address
         self.origin = address.partition("/open")[0]
+        self.port = address.split("/")[2].rpartition(":")[2]
 
 
 @asynccontextmanager

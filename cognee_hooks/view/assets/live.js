@@ -61,7 +61,7 @@ export class Connection {
   #listen() {
     clearTimeout(this.#timer);
     if (this.#source) return;
-    this.#source = new EventSource("/api/events");
+    this.#source = new EventSource("api/events");
     this.#source.addEventListener("open", () => {
       this.#delay = FIRST_RETRY;
       this.tell("live", 0);

@@ -55,8 +55,7 @@ class Page {
       { passive: true },
     );
     document.addEventListener("visibilitychange", () => {
-      // Where it was started again, this window may have been let in by another one.
-      if (!document.hidden && this.#link.state !== "live") this.#connection.refresh();
+      if (!document.hidden && this.#link.state === "lost") this.#connection.refresh();
     });
     window.addEventListener("hashchange", () => this.#go());
     window.addEventListener("resize", markScrollers);
@@ -93,8 +92,8 @@ class Page {
   async #look() {
     const route = this.#route;
     const [summary, detail] = await Promise.all([
-      get("/api/summary"),
-      route.name === "session" ? get(`/api/sessions/${encodeURIComponent(route.key)}`) : null,
+      get("api/summary"),
+      route.name === "session" ? get(`api/sessions/${encodeURIComponent(route.key)}`) : null,
     ]);
     this.#ahead = summary.now - Date.now() / 1000;
     this.#summary = summary;

@@ -66,6 +66,21 @@ def test_every_run_has_its_own_secrets_and_every_port_its_own_cookie():
     assert all(len(each) >= 43 for each in (first.cookie, token_of(first)))  # 32 random bytes
 
 
+def test_everything_is_below_a_folder_that_nobody_guesses():
+    access = PageAccess(4321)
+    assert access.address.startswith(f"http://127.0.0.1:4321{access.folder}/open?token=")
+    assert len(access.folder) >= 23  # 16 random bytes
+    assert access.folder != PageAccess(4321).folder
+    assert access.inside(f"{access.folder}/api/summary") == "/api/summary"
+    assert access.inside(f"{access.folder}/") == "/"
+    assert access.inside(access.folder) is None
+
+
+@given(st.text())
+def test_no_other_path_is_inside(path):
+    assert PageAccess(4321).inside(f"/{path}") is None
+
+
 def test_the_cookie_is_not_in_the_address():
     access = PageAccess(4321)
     assert access.cookie not in access.address

@@ -24,6 +24,12 @@ PORT = 4321
 ADDRESS = f"http://127.0.0.1:{PORT}"
 
 
+def client_of(app: ASGIApp, access: PageAccess, **options: object) -> httpx.AsyncClient:
+    """A browser that asks for paths below the page's folder."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url=f"{ADDRESS}{access.folder}", **options)
+
+
 @pytest.fixture
 def access() -> PageAccess:
     return PageAccess(PORT)
@@ -40,10 +46,9 @@ def app(access, sources, changes) -> ASGIApp:
 
 
 @pytest.fixture
-async def stranger(app):
+async def stranger(app, access):
     """A browser that has not opened the address."""
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as client:
+    async with client_of(app, access) as client:
         yield client
 
 
@@ -59,10 +64,11 @@ async def browser(stranger, access):
 
 async def test_the_address_gives_the_browser_its_cookie_and_leads_to_the_page(stranger, access):
     answer = await stranger.get(access.address, headers={"sec-fetch-site": "none"})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{access.folder}/")
+    path = f"path={access.folder.lower()}"
     cookie, *attributes = answer.headers["set-cookie"].split("; ")
     assert cookie == f"{access.cookie_name}={access.cookie}"
-    assert {each.lower() for each in attributes} == {"httponly", "samesite=strict", "path=/"}
+    assert {each.lower() for each in attributes} == {"httponly", "samesite=strict", path}
     assert (await stranger.get("/")).status_code == 200
 
 
@@ -77,12 +83,11 @@ async def test_where_another_page_leads_to_the_address_the_browser_goes_on_from_
     }
     answer = await stranger.get(access.address, headers=headers)
     assert (answer.status_code, access.cookie in answer.headers["set-cookie"]) == (200, True)
-    assert '<meta http-equiv="refresh" content="0; url=/">' in answer.text
+    assert f'<meta http-equiv="refresh" content="0; url={access.folder}/">' in answer.text
 
 
 async def test_a_second_browser_is_told_that_the_address_was_used(browser, access, app):
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as second:
+    async with client_of(app, access) as second:
         answer = await second.get(access.address)
         assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
         assert "used already" in answer.text
@@ -92,7 +97,7 @@ async def test_a_second_browser_is_told_that_the_address_was_used(browser, acces
 
 async def test_the_browser_that_opened_it_just_gets_to_the_page_again(browser, access):
     answer = await browser.get(access.address)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{access.folder}/")
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=x", "?token=%00%ff", "?other=1"])
@@ -106,8 +111,8 @@ async def test_without_the_token_nothing_opens(stranger, access, query):
 async def test_an_address_that_nobody_opened_in_time_says_so(sources, changes):
     moments = [0.0, 10_000.0]
     access = PageAccess(PORT, clock=lambda: moments.pop(0))
-    transport = httpx.ASGITransport(create_app(access, sources, changes, touched=lambda: None))
-    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as client:
+    app = create_app(access, sources, changes, touched=lambda: None)
+    async with client_of(app, access) as client:
         answer = await client.get(access.address)
     assert answer.status_code == 403
     assert "within 5 minutes" in answer.text
@@ -170,16 +175,12 @@ async def test_a_key_that_is_none_finds_nothing(browser, record, key):
     assert answer.json()["error"]
 
 
-async def test_a_fault_of_ours_shows_nothing_and_is_protected(app, browser, sources, monkeypatch):
+async def test_a_fault_of_ours_shows_nothing_and_is_protected(browser, sources, monkeypatch):
     def fail() -> None:
         raise RuntimeError("a secret")
 
     monkeypatch.setattr(sources, "everything", fail)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(
-        transport=transport, base_url=ADDRESS, cookies=browser.cookies
-    ) as client:
-        answer = await client.get("/api/summary")
+    answer = await browser.get("/api/summary")
     assert (answer.status_code, "secret" in answer.text) == (500, False)
     assert answer.headers.items() >= SECURITY_HEADERS.items()
 
@@ -199,8 +200,8 @@ class Stream:
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "method": "GET",
-            "path": "/api/events",
-            "raw_path": b"/api/events",
+            "path": f"{access.folder}/api/events",
+            "raw_path": f"{access.folder}/api/events".encode(),
             "root_path": "",
             "scheme": "http",
             "query_string": b"",

@@ -22,7 +22,7 @@ def test_every_file_that_a_file_names_is_there():
     named = {
         name.decode()
         for each in found.values()
-        for name in re.findall(rb'(?:/assets/|from "\./|import "\./)([\w.-]+)', each.content)
+        for name in re.findall(rb'(?:"assets/|from "\./|import "\./)([\w.-]+)', each.content)
     }
     assert named
     assert named <= set(found)

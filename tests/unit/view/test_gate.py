@@ -36,6 +36,7 @@ class Guarded:
         self,
         path: str = "/api/summary",
         *,
+        folder: str | None = None,
         method: str = "GET",
         cookie: bool = True,
         **headers: str,
@@ -45,7 +46,8 @@ class Guarded:
             sent["cookie"] = f"{self.access.cookie_name}={self.access.cookie}"
         transport = httpx.ASGITransport(self.gate)
         async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as client:
-            return await client.request(method, path, headers=sent)
+            below = self.access.folder if folder is None else folder
+            return await client.request(method, f"{below}{path}", headers=sent)
 
 
 @pytest.fixture
@@ -56,7 +58,17 @@ def guarded() -> Guarded:
 async def test_the_pages_own_request_is_let_through(guarded):
     answer = await guarded.ask(sec_fetch_site="same-origin", origin=ADDRESS)
     assert (answer.status_code, answer.text) == (200, "secret")
-    assert guarded.touches == 1
+    assert (guarded.touches, guarded.served) == (1, ["/api/summary"])
+
+
+@pytest.mark.parametrize("folder", ["", "/", "/x", "//", f"/{'A' * 22}", "/%00"])
+@pytest.mark.parametrize("path", ["/", "/api/summary", "/open"])
+async def test_nothing_is_served_elsewhere_than_below_the_folder(guarded, folder, path):
+    """Whoever else got the cookie would still have to know where the page is."""
+    assert (await guarded.ask(path, folder=folder)).status_code == 401
+    assert (await guarded.ask(path, folder=f"{guarded.access.folder}x")).status_code == 401
+    assert (await guarded.ask("", folder=guarded.access.folder)).status_code == 401
+    assert (guarded.served, guarded.touches) == ([], 0)
 
 
 @pytest.mark.parametrize("site", ["none", "same-origin"])
@@ -98,7 +110,7 @@ async def test_no_other_host_is_served_and_none_breaks_the_gate(host):
     scope = {
         "type": "http",
         "method": "GET",
-        "path": "/",
+        "path": f"{guarded.access.folder}/",
         "query_string": b"",
         "headers": [
             (b"host", host.encode("latin-1")),
@@ -124,7 +136,7 @@ async def test_two_hosts_are_none(guarded):
     ]
     transport = httpx.ASGITransport(guarded.gate)
     async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as client:
-        assert (await client.get("/", headers=headers)).status_code == 403
+        assert (await client.get(f"{access.folder}/", headers=headers)).status_code == 403
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"])

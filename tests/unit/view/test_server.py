@@ -45,7 +45,7 @@ class Page:
         self.line = process.stdout.readline()
         (self.address,) = re.findall(r"http://\S+", self.line)
         self.base, _, self.token = self.address.partition("/open?token=")
-        self.port = int(self.base.rpartition(":")[2])
+        self.port = int(self.base.split("/")[2].rpartition(":")[2])
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_it_ends_by_itself_when_nobody_asks_for_long(isolated_environment):
         timeout=PATIENCE,
         check=True,
     )
-    assert re.fullmatch(r"http://127.0.0.1:\d+/open\?token=\S+\nended\n", done.stdout)
+    assert re.fullmatch(r"http://127.0.0.1:\d+/[\w-]{22}/open\?token=\S+\nended\n", done.stdout)
 
 
 def test_the_browser_is_started_with_a_private_file_that_goes_with_the_server(
