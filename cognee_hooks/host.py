@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cognee_hooks.background import CORE, HOOKS, Background
 from cognee_hooks.context import PluginContext
-from cognee_hooks.conversation import Conversation
 from cognee_hooks.core_settings import CoreSettings, decide_mode, own_session_id
 from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.dialogs import Dialogs, NoDialogs
@@ -34,15 +32,29 @@ from cognee_hooks.events import (
     UserPromptSubmit,
 )
 from cognee_hooks.faults import DropReason, Drops, Faults, NoticeLevel, Notices
-from cognee_hooks.identity import Credentials
+from cognee_hooks.host_parts.background import CORE, HOOKS, Background
+from cognee_hooks.host_parts.conversation import Conversation
+from cognee_hooks.host_parts.identity import Credentials
+from cognee_hooks.host_parts.lanes import search_lanes
+from cognee_hooks.host_parts.outbox import Outbox
+from cognee_hooks.host_parts.prompts import Prompts
+from cognee_hooks.host_parts.recording import (
+    record_captured,
+    record_delivered,
+    record_injected,
+    record_times,
+)
+from cognee_hooks.host_parts.registration import (
+    Registered,
+    declare_options,
+    make_pipeline,
+    register,
+)
+from cognee_hooks.host_parts.status import render_status
+from cognee_hooks.host_parts.writer import DirectWriter
 from cognee_hooks.injection import injected, joined, strip_injected
-from cognee_hooks.lanes import search_lanes
-from cognee_hooks.outbox import Outbox
 from cognee_hooks.outcomes import Called, flat
-from cognee_hooks.prompts import Prompts
-from cognee_hooks.recording import record_captured, record_delivered, record_injected, record_times
 from cognee_hooks.redaction import Redacted, RedactionPipeline
-from cognee_hooks.registration import Registered, declare_options, make_pipeline, register
 from cognee_hooks.registry import Registry
 from cognee_hooks.results import Act, Lane, StoreReceipt, StoreRequest, StoreState
 from cognee_hooks.services import session_state
@@ -52,8 +64,6 @@ from cognee_hooks.services.paths import Paths
 from cognee_hooks.services.session_state import SessionState
 from cognee_hooks.session import Session
 from cognee_hooks.settings import Settings
-from cognee_hooks.status import render_status
-from cognee_hooks.writer import DirectWriter
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

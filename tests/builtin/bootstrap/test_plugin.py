@@ -26,9 +26,9 @@ from cognee_hooks.doctor import examine
 from cognee_hooks.errors import UsageError
 from cognee_hooks.events import SessionStart
 from cognee_hooks.host import Host
+from cognee_hooks.host_parts.status import render_status
 from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.process_table import start_time
-from cognee_hooks.status import render_status
 from tests.support.real_cognee import free_port
 from tests.support.waiting import until
 

@@ -13,8 +13,8 @@ from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.daemon import control, telling
 from cognee_hooks.daemon.telling import MAX_BYTES
 from cognee_hooks.events import UserPromptSubmit
+from cognee_hooks.host_parts.prompts import AFTER_SECONDS
 from cognee_hooks.markers import hookimpl
-from cognee_hooks.prompts import AFTER_SECONDS
 from cognee_hooks.results import AdditionalContext
 from cognee_hooks.testing import PluginSession
 from tests.support.waiting import wait_until

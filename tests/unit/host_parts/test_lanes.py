@@ -10,7 +10,7 @@ import pytest
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import QUARANTINE_AFTER, Faults, FaultType
-from cognee_hooks.lanes import search_lanes
+from cognee_hooks.host_parts.lanes import search_lanes
 from cognee_hooks.results import Lane
 from cognee_hooks.timings import Timings
 from tests.support.plugins import HANG, cancels_itself, swallows

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from cognee_hooks.background import Background
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.faults import Faults
+from cognee_hooks.host_parts.background import Background
 from tests.support.plugins import HANG, swallows
 from tests.support.waiting import PATIENCE, turns, until
 

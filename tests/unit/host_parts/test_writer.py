@@ -11,9 +11,9 @@ import pytest
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.faults import DropReason
+from cognee_hooks.host_parts.writer import DirectWriter
 from cognee_hooks.results import StoreRequest, StoreState
 from cognee_hooks.services.answers import StoredEntry
-from cognee_hooks.writer import DirectWriter
 from tests.support.redacted import redacted
 from tests.support.waiting import PATIENCE, until
 

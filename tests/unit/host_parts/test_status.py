@@ -4,8 +4,8 @@ import pytest
 
 from cognee_hooks import hookimpl
 from cognee_hooks.host import Host
+from cognee_hooks.host_parts.status import MAX_CHARACTERS
 from cognee_hooks.results import StatusSegment
-from cognee_hooks.status import MAX_CHARACTERS
 from tests.support.plugins import plugin
 
 LEAST = "cognee: local · agent_sessions"

@@ -11,7 +11,7 @@ import pytest
 from cognee_hooks import hookspecs
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.identity import Credentials
+from cognee_hooks.host_parts.identity import Credentials
 from cognee_hooks.results import Identity
 from cognee_hooks.services.keys import Key
 from tests.support.plugins import HANG, dispatcher_of, plugin

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from cognee_hooks.background import CORE, Background
 from cognee_hooks.deadline import Clock, Deadline
+from cognee_hooks.host_parts.background import CORE, Background
 
 if TYPE_CHECKING:
+    from cognee_hooks.host_parts.writer import DirectWriter
     from cognee_hooks.results import StoreReceipt, StoreRequest
     from cognee_hooks.services.health import HealthMonitor
-    from cognee_hooks.writer import DirectWriter
 
 DRAIN_SECONDS = 20.0
 """Longest that one background attempt to empty the queue goes on."""

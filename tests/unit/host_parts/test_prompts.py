@@ -6,8 +6,15 @@ import json
 
 import pytest
 
+from cognee_hooks.host_parts.prompts import (
+    KEPT,
+    MAX_PROMPT,
+    MAX_SECTION,
+    MAX_SECTIONS,
+    MAX_TEXTS,
+    Prompts,
+)
 from cognee_hooks.injection import Injected
-from cognee_hooks.prompts import KEPT, MAX_PROMPT, MAX_SECTION, MAX_SECTIONS, MAX_TEXTS, Prompts
 from cognee_hooks.redaction import RedactionPipeline, Redactor
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -11,7 +11,7 @@ from cognee_hooks import Pattern, Redactor
 from cognee_hooks._defaults import BUILT_INS
 from cognee_hooks.dispatch import Dispatcher
 from cognee_hooks.faults import Faults
-from cognee_hooks.registration import Registered, declare_options, register
+from cognee_hooks.host_parts.registration import Registered, declare_options, register
 from cognee_hooks.registry import Registry
 from cognee_hooks.results import Command, Lane, Tool
 from cognee_hooks.settings import PluginSelection, Settings, option

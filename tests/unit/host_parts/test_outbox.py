@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.outbox import Outbox
+from cognee_hooks.host_parts.outbox import Outbox
 from tests.support.waiting import PATIENCE
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cognee_hooks.host_parts.recording import record_captured, record_injected, record_times
 from cognee_hooks.injection import Injected
-from cognee_hooks.recording import record_captured, record_injected, record_times
 from cognee_hooks.redaction import labels_in
 from cognee_hooks.redaction.types import sealed
 from cognee_hooks.results import Act, StoreRequest

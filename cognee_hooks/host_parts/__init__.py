@@ -1,0 +1,1 @@
+"""What `cognee_hooks.host` is put together from, one job a module; nothing else makes them."""
