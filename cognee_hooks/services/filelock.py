@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
-from cognee_hooks.deadline import Deadline
+from cognee_hooks.services.lock import Lock
 from cognee_hooks.services.statefile import make_private_folder
 
 _POLL_SECONDS = 0.001
 
 
-class KernelLock:
+class KernelLock(Lock):
     """An exclusive ``flock`` on a file, for programs that all take it.
 
     Unlike a `cognee_hooks.services.statefile.LockFile` it says nothing about its holder and is
@@ -26,7 +24,7 @@ class KernelLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        super().__init__(path, _POLL_SECONDS)
         self._descriptor = -1
 
     @property
@@ -51,21 +49,6 @@ class KernelLock:
         os.close(descriptor)
         return False
 
-    def acquire(self, deadline: Deadline) -> bool:
-        """Take the lock, waiting in this thread until the deadline at most.
-
-        Returns:
-            Whether we hold it now. One attempt is made even when the deadline has passed.
-
-        Raises:
-            OSError: The file cannot be opened.
-        """
-        while not self.try_acquire():
-            if deadline.expired:
-                return False
-            time.sleep(min(_POLL_SECONDS, deadline.remaining()))
-        return True
-
     def release(self) -> None:
         """Give the lock back; does nothing where we do not hold it."""
         if self.held:
@@ -78,21 +61,6 @@ class KernelLock:
             with suppress(OSError):
                 self._path.unlink()
         self.release()
-
-    @contextmanager
-    def holding(self, deadline: Deadline) -> Iterator[None]:
-        """Hold the lock for a block.
-
-        Raises:
-            TimeoutError: Somebody else holds it until the deadline.
-            OSError: The file cannot be opened.
-        """
-        if not self.acquire(deadline):
-            raise TimeoutError(f"{self._path.name} is held by another process")
-        try:
-            yield
-        finally:
-            self.release()
 
     def _locked(self, descriptor: int) -> bool:
         try:

@@ -16,13 +16,14 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from cognee_hooks.deadline import Deadline
+from cognee_hooks.services.lock import Lock
 from cognee_hooks.services.process_table import is_alive, start_time
 
 MAX_BYTES = 16_000_000
@@ -234,7 +235,7 @@ def update_json(
 # -- locks -------------------------------------------------------------------------------------
 
 
-class LockFile:
+class LockFile(Lock):
     """A lock that is a file: ``{"owner", "pid", "start_time", "time", "token"}``.
 
     The file is created exclusively and removed by its holder. It counts as stale when its process
@@ -261,7 +262,7 @@ class LockFile:
         stale_after: float = STALE_AFTER,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._path = path
+        super().__init__(path, _POLL_SECONDS)
         self._owner = owner
         self._stale_after = stale_after
         self._now = now
@@ -284,21 +285,6 @@ class LockFile:
                 return False
             return self._create()
 
-    def acquire(self, deadline: Deadline) -> bool:
-        """Take the lock, waiting in this thread until the deadline at most.
-
-        Returns:
-            Whether we hold it now. One attempt is made even when the deadline has passed.
-
-        Raises:
-            OSError: The lock file cannot be written.
-        """
-        while not self.try_acquire():
-            if deadline.expired:
-                return False
-            time.sleep(min(_POLL_SECONDS, deadline.remaining()))
-        return True
-
     def release(self) -> None:
         """Give the lock back; does nothing where we do not hold it, or no longer.
 
@@ -312,21 +298,6 @@ class LockFile:
                     self._remove_own()
                     return
             time.sleep(_POLL_SECONDS)
-
-    @contextmanager
-    def holding(self, deadline: Deadline) -> Iterator[None]:
-        """Hold the lock for a block.
-
-        Raises:
-            TimeoutError: Another process holds it until the deadline.
-            OSError: The lock file cannot be written.
-        """
-        if not self.acquire(deadline):
-            raise TimeoutError(f"{self._path.name} is held by another process")
-        try:
-            yield
-        finally:
-            self.release()
 
     def _create(self) -> bool:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
