@@ -21,6 +21,8 @@ from cognee_hooks.services.statefile import finite, read_json
 _SKEW_SECONDS = 5.0
 _TRIES = 3
 _PAUSE_SECONDS = 0.02
+_WRITING_SECONDS = 1.0
+"""Who has not written to a file for so long is not in the middle of it."""
 _NOT_READABLE = "torn, or of another form"
 
 
@@ -112,8 +114,17 @@ def _envelope(path: Path) -> Mapping[str, Any]:
         document = read_json(path)
         if isinstance(document, dict) and isinstance(document.get("entries"), list):
             return document
-        time.sleep(_PAUSE_SECONDS)  # somebody may be just writing it
+        if not _is_being_written(path):
+            break
+        time.sleep(_PAUSE_SECONDS)
     return {}
+
+
+def _is_being_written(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime < _WRITING_SECONDS
+    except OSError:
+        return False
 
 
 def _retry_at(document: Mapping[str, Any], now: float) -> float | None:

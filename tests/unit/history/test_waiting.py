@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cognee_hooks.history import waiting as module
 from cognee_hooks.history.sessions import known_sessions, state_folders
 from cognee_hooks.history.waiting import quarantined_files, waiting_files
 from cognee_hooks.results import Act
@@ -99,6 +100,22 @@ def test_a_torn_or_alien_file_is_named_and_hides_no_other(environ, content):
     assert found.pop(bad).problem == "torn, or of another form"
     (good,) = found.values()
     assert (good.entries, good.problem) == (1, "")
+
+
+def test_a_file_that_is_just_being_written_is_read_again(environ, monkeypatch):
+    path = put(environ, "pi", "pi_1", '{"entries": [')
+    whole = json.dumps({"entries": [entry()]})
+    monkeypatch.setattr(module.time, "sleep", lambda _: path.write_text(whole))
+    (found,) = waiting(environ)
+    assert (found.entries, found.problem) == (1, "")
+
+
+def test_nobody_waits_for_files_that_were_torn_long_ago(environ, monkeypatch):
+    path = put(environ, "pi", "pi_1", '{"entries": [')
+    os.utime(path, (NOW, NOW))
+    monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("it waits"))
+    (found,) = waiting(environ)
+    assert found.problem == "torn, or of another form"
 
 
 def test_a_file_that_is_no_file_is_named(environ):
