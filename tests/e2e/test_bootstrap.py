@@ -40,6 +40,8 @@ ROOT = Path(__file__).parents[2]
 PI = "1.6.0"
 FACT = "The invoice archive is kept in the granite bucket, never in the basalt one."
 QUESTION = "Where is the invoice archive kept?"
+LEAK = "granite bucket"
+"""A part of the fact that turns out to be a secret."""
 BOOT_SECONDS = 900.0
 _DEFAULT = re.compile(r"http://localhost:8011")
 _OF_MODELS = ("LLM_", "EMBEDDING_", "HF_", "TIKTOKEN_", "TELEMETRY_", "COGNEE_SKIP_")
@@ -89,13 +91,13 @@ class Machine:
         file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         file.chmod(0o600)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the installed command as the person would."""
+    def run(self, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
+        """Run the installed command as the person would, who may say something to it."""
         return subprocess.run(
             [self._program, *arguments],
             cwd=self.project,
             env=scrubbed(self.home, self.environment),
-            stdin=subprocess.DEVNULL,
+            input=said,
             capture_output=True,
             text=True,
             timeout=120,
@@ -117,12 +119,23 @@ class Machine:
 
     def remembers(self) -> bool:
         """Whether the server finds the fact; asked apart from agents, who bring more to keep."""
-        keys = self.places.shared / "api_key.json"
-        if not keys.exists():
+        if not self._keys.exists():
             return False
-        headers = {"X-Api-Key": json.loads(keys.read_text())["api_key"]}
-        with httpx.Client(base_url=self._url, headers=headers, timeout=30) as client:
+        with self._client() as client:
             return FACT in api.recall(client, QUESTION, "agent_sessions").text
+
+    def history(self) -> str:
+        """What the server has noted down of recalls."""
+        with self._client() as client:
+            return client.get("/api/v1/recall").text
+
+    @property
+    def _keys(self) -> Path:
+        return self.places.shared / "api_key.json"
+
+    def _client(self) -> httpx.Client:
+        headers = {"X-Api-Key": json.loads(self._keys.read_text())["api_key"]}
+        return httpx.Client(base_url=self._url, headers=headers, timeout=30)
 
     def close(self) -> None:
         """End all that was started."""
@@ -250,6 +263,19 @@ def test_with_a_model_key_starting_an_agent_brings_server_and_memory(
     wait_until(lambda: machine.record.server.pid not in {0, server.pid}, "another server", 300)
     wait_until(machine.serves, "its health", 300)
     wait_until(machine.remembers, "its memory", 120)
+
+    # What leaks is taken out of all that it has noted down, and it goes on working.
+    assert LEAK in machine.history()
+    told = json.loads(machine.run("scrub", "--yes", "--json", said=LEAK).stdout)
+    assert LEAK not in machine.history()
+    databases = machine.home / ".cognee" / "system" / "databases"
+    for name in ("cognee_db", "cache.db"):
+        files = [databases / each for each in (name, f"{name}-wal")]
+        assert not any(LEAK.encode() in each.read_bytes() for each in files if each.exists())
+    states = {row["place"]: row["state"] for row in told["places"]}
+    assert states[str(databases / "cognee_db")] == "cleaned"
+    assert not [place for place in states if "history" in place]
+    assert machine.serves()
 
     # Put down by hand it stays down.
     again = machine.record.server
