@@ -96,7 +96,7 @@ async def test_w3_only_the_key_that_was_refused_is_blocked(tmp_path):
     assert keys.read().blocked
 
 
-# -- W5 is in test_session.py, W4 in test_vectors.py
+# -- W5 is in test_plugin.py, W4 in test_vectors.py
 
 
 # -- W12: whose key it is
