@@ -18,7 +18,7 @@ README = Page(ROOT / "README.md")
 MOST_BYTES = 20_000
 
 
-def test_it_is_short():
+def test_the_readme_stays_short():
     assert len(README.text.encode()) <= MOST_BYTES
 
 

@@ -399,7 +399,7 @@ async def test_a_daemon_that_cannot_come_up_is_not_started_again_and_again(envir
     assert log.count("the daemon failed") == control.MAX_STARTS
 
 
-async def test_sigterm_drains(environ, server, folder):
+async def test_sigterm_has_what_waits_sent_first(environ, server, folder):
     await turn(environ)
     pid = running(folder)["pid"]
     os.kill(pid, signal.SIGTERM)

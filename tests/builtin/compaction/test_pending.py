@@ -50,7 +50,7 @@ def test_an_answer_to_an_earlier_prompt_does_not_take_it(state):
     assert pending.give() == "anchor"
 
 
-def test_the_newest_wins(state):
+def test_the_newest_anchor_takes_the_place_of_an_older_one(state):
     pending = Pending(state, LOG)
     pending.put("old", "a")
     pending.give()

@@ -45,7 +45,7 @@ async def test_without_a_compaction_a_prompt_gets_nothing(host):
     assert await ask(host) == ""
 
 
-async def test_it_comes_once(host):
+async def test_an_anchor_comes_with_one_prompt_only(host):
     await compact(host)
     assert "BluePelican" in await ask(host)
     await host.stop(Stop(**SESSION))

@@ -140,7 +140,7 @@ def test_without_a_daemon_the_ledgers_tell(ended, capsys):
     assert "recall" in out
 
 
-def test_statistics_of_nothing(daemon, capsys):
+def test_where_nothing_is_recorded_the_statistics_say_so(daemon, capsys):
     assert told(capsys, "stats", "--by", "plugin") == "Nothing is recorded for that time.\n"
 
 

@@ -95,7 +95,7 @@ def test_whole_numbers_come_in_number_spellings():
         ("on", True),
     ],
 )
-def test_switches(raw, value):
+def test_a_switch_is_read_in_any_case_with_or_without_spaces(raw, value):
     assert to_bool(raw) is value
 
 
@@ -120,7 +120,7 @@ def test_a_word_that_is_no_switch_is_refused_rather_than_true(raw):
         (f"{A}\n", ""),
     ],
 )
-def test_uuids(raw, value):
+def test_a_uuid_is_read_with_or_without_hyphens_and_nothing_else_is_one(raw, value):
     assert to_uuid(raw) == value
 
 
@@ -154,7 +154,7 @@ def test_vector_100_a_read_set_of_another_shape_says_so(raw):
         ("[]", ",", ()),
     ],
 )
-def test_lists(raw, separator, value):
+def test_a_list_is_parts_between_separators_or_an_array_of_strings(raw, separator, value):
     assert to_list(raw, separator) == value
 
 

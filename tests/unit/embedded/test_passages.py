@@ -91,7 +91,7 @@ def test_replaced_and_removed_passages_are_not_found(filled: EmbeddedMemory):
     assert best(filled, "tabs spaces") is None
 
 
-def test_node_names_restrict(filled: EmbeddedMemory):
+def test_node_names_restrict_what_is_found(filled: EmbeddedMemory):
     dataset = filled.datasets.id_of("d")
     filled.passages.replace(dataset, "x", "x", ["KiloTable one"], ["agent:pi", "b"])
     filled.passages.replace(dataset, "y", "y", ["KiloTable two"], ["c"])

@@ -51,7 +51,7 @@ def test_the_query_language_cannot_be_spoken():
         ("字", "字"),
     ],
 )
-def test_index_terms(text: str, terms: str):
+def test_parts_of_names_and_pairs_of_characters_are_indexed_beside_the_text(text: str, terms: str):
     assert index_terms(text) == terms
 
 

@@ -30,5 +30,5 @@ def test_values_that_stand_in_most_files_are_refused(value: str):
 @pytest.mark.parametrize(
     "value", ["hunter2", "correct horse battery", "AKIA" + "4" * 8 + "ZQ19", "4929123456"]
 )
-def test_secrets_are_taken(value: str):
+def test_what_may_be_a_secret_is_not_refused(value: str):
     assert value_problem(value, "/home/kim") == ""

@@ -205,7 +205,7 @@ def test_what_the_server_refuses_does_not_count(make, path, kind):
     "kind",
     [K.REFUSED, K.UNREACHABLE, K.TIMED_OUT, K.LOST, K.UNAVAILABLE, K.SERVER_ERROR, K.MODEL_DOWN],
 )
-def test_outages_count(make, kind):
+def test_failures_that_are_outages_count(make, kind):
     breaker = make(threshold=1)
     breaker.failure(kind)
     assert breaker.state == "open"

@@ -93,7 +93,7 @@ def test_a_good_adapter_has_no_problems():
         ({"events": ("prompt", "stop", "end")}, "no sample payload"),
     ],
 )
-def test_attributes_are_checked(members, expected):
+def test_attributes_that_are_wrong_are_reported(members, expected):
     assert expected in messages(variant(**members))
 
 
@@ -130,7 +130,7 @@ def forgetful(self, event, payload, *, session_id):
         ),
     ],
 )
-def test_reading_is_checked(read, expected):
+def test_reading_that_goes_wrong_is_reported(read, expected):
     assert expected in messages(variant(read=read))
 
 
@@ -164,7 +164,7 @@ def test_the_origin_is_checked(found, expected):
         (lambda self, event, context, notice: "{}", "the same as empty()"),
     ],
 )
-def test_answers_are_checked(answer, expected):
+def test_answers_that_are_wrong_are_reported(answer, expected):
     assert expected in messages(variant(answer=answer), shape=SHAPE)
 
 

@@ -83,7 +83,7 @@ def test_silence_and_consent_are_fine(output):
     assert form_problem(output) == ""
 
 
-def test_places_are_found():
+def test_a_place_in_a_document_leads_to_its_value_or_to_none():
     document = {"a": {"b": 1, "c": {}}, "d": [2]}
     assert dict(leaves(document)) == {"a.b": 1, "a.c": {}, "d": [2]}
     assert value_at(document, "a.b") == 1
