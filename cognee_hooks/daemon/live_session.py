@@ -236,8 +236,9 @@ class LiveSession:
             return
         if self._settling is not None:
             self._settling.cancel()
-        lost = await self.host.close(deadline)
+        # First: the process may end before what is left to send has had its time.
         self.host.record_times()
+        lost = await self.host.close(deadline)
         if not lost:
             self._release(list(self._dispatched))
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from cognee_hooks.agents.claude_code import ClaudeCode
+from cognee_hooks.daemon import control, live_session, sessions, thin_client
 from cognee_hooks.daemon import daemon as daemon_module
-from cognee_hooks.daemon import live_session, sessions, thin_client
 from cognee_hooks.daemon import server as server_module
 from cognee_hooks.daemon.daemon import Daemon
 from cognee_hooks.daemon.journal import MAX_TRIES, Journal
@@ -514,6 +514,22 @@ async def test_what_plugins_took_is_in_the_ledger_when_a_session_ends_or_the_dae
     assert set(injected) == {asked}
 
 
+async def test_what_plugins_took_is_in_the_ledger_while_the_rest_still_ends(running, monkeypatch):
+    await running.hook("UserPromptSubmit", PROMPT)
+    host = running.sessions._live["claude-code", f"claude_{SID}"].host
+    [file] = ledger_files(Paths.of(running.environ, "claude-code").ledger_dir)
+    sent = asyncio.Event()
+
+    async def slow(_: Deadline) -> None:
+        await sent.wait()
+
+    monkeypatch.setattr(host, "flush", slow)
+    closing = asyncio.create_task(running.sessions.close(Deadline.after(PATIENCE)))
+    await until(lambda: "recall" in {row.what for row in file.rows() if row.act is Act.RAN})
+    sent.set()
+    await closing
+
+
 async def test_a_conversation_that_goes_on_waits_for_its_end(running, fake):
     await running.hook("UserPromptSubmit", PROMPT)
     await running.hook("SessionEnd", payload("SessionEnd.other", session_id=SID))
@@ -680,6 +696,18 @@ async def test_an_idle_daemon_ends(daemon, caplog):
     assert "nothing happened" in caplog.text
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.close(writer)
+
+
+async def test_who_only_asks_how_it_is_keeps_no_idle_daemon(daemon, isolated_environment):
+    """A page that is open asks every second."""
+    answered = 0
+    running = asyncio.create_task(daemon.run())
+    folder = Paths.of(os.environ, "daemon").daemon_dir
+    async with asyncio.timeout(PATIENCE):
+        while not running.done():
+            for verb in ("status", "plugins"):
+                answered += await asyncio.to_thread(control.ask, folder, verb) is not None
+    assert answered
 
 
 async def test_a_daemon_looks_into_the_spool_after_it_came_up(
