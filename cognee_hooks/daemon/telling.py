@@ -42,7 +42,7 @@ def plugins(sessions: Iterable[LiveSession]) -> Mapping[str, Any]:
 
 
 def prompts(sessions: Iterable[LiveSession], session_id: str) -> Mapping[str, Any]:
-    """Return the latest prompts of a live session, as `cognee_hooks.host_parts.prompts.Prompts` has them.
+    """Return the latest prompts of a live session, as `host_parts.prompts.Prompts` has them.
 
     Args:
         sessions: The sessions.
