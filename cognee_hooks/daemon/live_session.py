@@ -272,6 +272,7 @@ class LiveSession:
             "cwd": self._cwd,
             "began": self._began,
             "last_event": self._last,
+            "prompts": 0 if self.host is None else self.host.prompts.remembered,
             "waiting": self.waiting,
             "kept": len(self._dispatched),
         }

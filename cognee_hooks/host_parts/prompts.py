@@ -52,6 +52,9 @@ class Prompts:
     Args:
         redaction: Makes prompts safe.
         now: Epoch seconds.
+
+    Attributes:
+        remembered: How many there were so far; by it others see that there is a new one.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Prompts:
     ) -> None:
         self._redaction = redaction
         self._now = now
+        self.remembered = 0
         self._kept: deque[_Prompt] = deque(maxlen=KEPT)
 
     async def add(self, text: str, sections: Sequence[Injected], seconds: float) -> None:
@@ -79,6 +83,7 @@ class Prompts:
         self._kept.append(_Prompt(began, await self._safe(text), seconds, kept))
         while sum(each.size for each in self._kept) > MAX_TEXTS:
             self._kept.popleft()
+        self.remembered += 1
 
     async def _safe(self, text: str) -> str | None:
         try:

@@ -514,6 +514,14 @@ async def test_what_plugins_took_is_in_the_ledger_when_a_session_ends_or_the_dae
     assert set(injected) == {asked}
 
 
+async def test_the_status_tells_that_there_is_a_prompt_more_to_be_asked_for(running):
+    """It comes after everything else that a page sees of a prompt."""
+    await running.hook("UserPromptSubmit", PROMPT)
+    host = running.sessions._live["claude-code", f"claude_{SID}"].host
+    await until(lambda: [each["prompts"] for each in running.sessions.rows()] == [1])
+    assert len(host.prompts.as_json()) == 1
+
+
 async def test_what_plugins_took_is_in_the_ledger_while_the_rest_still_ends(running, monkeypatch):
     await running.hook("UserPromptSubmit", PROMPT)
     host = running.sessions._live["claude-code", f"claude_{SID}"].host

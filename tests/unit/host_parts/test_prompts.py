@@ -50,6 +50,12 @@ async def test_a_prompt_is_told_with_all_that_was_injected(prompts):
     ]
 
 
+async def test_all_prompts_are_counted_though_few_are_kept(prompts):
+    for number in range(KEPT + 1):
+        await prompts.add(str(number), [], 0.0)
+    assert (prompts.remembered, len(prompts.as_json())) == (KEPT + 1, KEPT)
+
+
 async def test_nothing_secret_or_private_of_a_prompt_is_kept(prompts):
     await prompts.add(f"use {TOKEN} <private>at home</private>\x1b[2J now", [], 0.0)
     [kept] = prompts.as_json()
