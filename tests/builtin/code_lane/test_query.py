@@ -46,7 +46,9 @@ async def test_an_answer_is_a_title_and_a_line_a_fact(session):
     )
 
 
-async def test_a_question_goes_to_the_dataset_that_is_named_or_the_repositorys(session, repository, tmp_path):
+async def test_a_question_goes_to_the_dataset_that_is_named_or_the_repositorys(
+    session, repository, tmp_path
+):
     made = await session()
     await made.ask(seed="X", dataset="my code")
     assert bodies(made)[-1]["datasets"] == ["my-code"]
