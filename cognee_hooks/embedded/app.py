@@ -75,7 +75,7 @@ ENDPOINTS: Sequence[Endpoint] = (
 )
 
 
-class _Server:
+class _Endpoints:
     """Binds endpoints to one memory."""
 
     def __init__(self, memory: EmbeddedMemory, *, auth: bool, max_body: int) -> None:
@@ -138,8 +138,8 @@ def create_app(
         max_body: Most bytes of a request's body; a longer one is answered with 413.
         any_host: Accept requests for any host name, not only for this machine's loopback names.
     """
-    server = _Server(memory, auth=auth, max_body=max_body)
-    routes = [server.route(endpoint) for endpoint in ENDPOINTS]
+    endpoints = _Endpoints(memory, auth=auth, max_body=max_body)
+    routes = [endpoints.route(endpoint) for endpoint in ENDPOINTS]
     described = openapi_document([(endpoint.method, endpoint.path) for endpoint in ENDPOINTS])
 
     async def openapi(_request: Request) -> Response:

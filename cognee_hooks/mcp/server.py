@@ -78,7 +78,7 @@ def make_server(proxy: Proxy) -> Server[Any]:
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        shown = _Progress(context)
+        shown = _CallProgress(context)
         meta = dict(params.meta or {})
         caller = Caller(dialogs=ClientDialogs.of(context), progress=shown.show)
         answer = await proxy.call(params.name, params.arguments or {}, meta, caller)
@@ -94,7 +94,7 @@ def make_server(proxy: Proxy) -> Server[Any]:
     )
 
 
-class _Progress:
+class _CallProgress:
     """Tells the client how far a call is, where it asked for that."""
 
     def __init__(self, context: ServerRequestContext[Any]) -> None:

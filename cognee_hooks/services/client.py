@@ -68,7 +68,7 @@ class _NoLoginCookie(logging.Filter):
 
 
 @dataclass(slots=True)
-class _Progress:
+class _RequestProgress:
     """How far a request got, told by the connection pool."""
 
     connected: bool = False
@@ -253,10 +253,10 @@ class CogneeClient(ServerApi):
         if key is not None:
             headers["X-Api-Key"] = key.value
         started = time.monotonic()
-        progress = _Progress()
+        progress = _RequestProgress()
         outcome = await self._attempt(call, content, headers, deadline, progress)
         if isinstance(outcome, ServerFailure) and call.repeatable and _was_stale(outcome, progress):
-            outcome = await self._attempt(call, content, headers, deadline, _Progress())
+            outcome = await self._attempt(call, content, headers, deadline, _RequestProgress())
         spent = (time.monotonic() - started) * 1000
         told = outcome.kind.value if isinstance(outcome, ServerFailure) else outcome.status
         _log.debug("%s %s: %s in %.0f ms", call.method, call.path.split("?")[0], told, spent)
@@ -270,7 +270,7 @@ class CogneeClient(ServerApi):
         content: bytes | None,
         headers: Mapping[str, str],
         deadline: Deadline,
-        progress: _Progress,
+        progress: _RequestProgress,
     ) -> ServerAnswer | ServerFailure:
         """Send once. Failures are returned, so that they carry no frame and no request along."""
         import httpx
@@ -348,7 +348,7 @@ async def _receive(client: httpx.AsyncClient, request: httpx.Request, limit: int
     return ServerAnswer(response.status_code, headers, body.document(headers), body.content)
 
 
-def _was_stale(failure: ServerFailure, progress: _Progress) -> bool:
+def _was_stale(failure: ServerFailure, progress: _RequestProgress) -> bool:
     """Whether the server closed a kept connection just when we used it."""
     return failure.kind is FailureKind.LOST and progress.reused
 

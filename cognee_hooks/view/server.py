@@ -29,7 +29,7 @@ _MAX_CONNECTIONS = 64
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class _Server(uvicorn.Server):
+class _PageServer(uvicorn.Server):
     """Says when it answers, and leaves signals to us: the process ends with 0 and not by them."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
@@ -96,7 +96,7 @@ class _Serving:
         self._idle_seconds = idle_seconds
         self._asked = time.monotonic()
         self._changes = Changes(sources.facts)
-        self._server = _Server(
+        self._server = _PageServer(
             uvicorn.Config(
                 create_app(access, sources, self._changes, touched=self._touch),
                 http="h11",
