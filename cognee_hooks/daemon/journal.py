@@ -33,12 +33,13 @@ BAD_SECONDS = 7 * 24 * 3600.0
 """How long what was put aside is kept for a person to look at."""
 MAX_TRIES = 3
 """So many daemons may end while they work on the same event again."""
+MAX_RECORD_BYTES = MAX_BYTES + 8 * 1024 * 1024
+"""Longest file of an event: a payload, its environment, and what sealing adds."""
 
 _SEALED = ".sealed"
 _SPOOLED = ".event"
 _TRIED = ".tried"
 _ASIDE = ".bad"
-_LIMIT = MAX_BYTES + 8 * 1024 * 1024  # a payload, its environment, and what sealing adds
 _REMEMBERED = 2000
 _SETTLED_NS = 1_000_000_000  # a folder's time is coarse: a change may follow in the same tick
 _LOG = logging.getLogger(__name__)
@@ -152,7 +153,7 @@ class Journal:
         """
         for ident in list(self._kept):
             path = self._folder / f"{ident}{_SEALED}"
-            data = read_bytes(path, max_bytes=_LIMIT, private=True)
+            data = read_bytes(path, max_bytes=MAX_RECORD_BYTES, private=True)
             if data is None and not os.path.lexists(path):
                 self.discard(ident)  # an earlier daemon that was still at work is done with it
                 continue
@@ -183,7 +184,7 @@ class Journal:
 
     def _move(self, path: Path) -> tuple[Opening, bytes] | None:
         """Move an event from the spool into the journal; None where it is none, or not new."""
-        data = read_bytes(path, max_bytes=_LIMIT, private=True)
+        data = read_bytes(path, max_bytes=MAX_RECORD_BYTES, private=True)
         if data is None:
             if os.path.lexists(path):  # else another request has just taken it
                 _LOG.warning("%s is not a private file of ours; it stays unread", path.name)
@@ -208,7 +209,7 @@ class Journal:
     def _move_late(self) -> None:
         """Move what had to stay in the spool, so that it comes before what follows it."""
         for ident, path in list(self._unmoved.items()):
-            data = read_bytes(path, max_bytes=_LIMIT, private=True)
+            data = read_bytes(path, max_bytes=MAX_RECORD_BYTES, private=True)
             try:
                 self._write(*split_record(data or b""))
             except BadRequest:

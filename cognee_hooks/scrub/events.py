@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cognee_hooks.daemon.journal import MAX_RECORD_BYTES
 from cognee_hooks.daemon.protocol import BadRequest, Opening, split_record
 from cognee_hooks.leak import Leak
-from cognee_hooks.payload import MAX_BYTES
 from cognee_hooks.results import Scrubbed, ScrubState
 from cognee_hooks.services.crypto import Sealer, Unreadable
 from cognee_hooks.services.statefile import read_bytes, write_atomic
 
-_LIMIT = MAX_BYTES + 8 * 1024 * 1024
 _SEALED = ("*.sealed", "*.bad")
 _OTHER_KEY = (
     "it is sealed with another key, so nobody can look into it; remove it if the event that it "
@@ -56,7 +55,7 @@ class Events:
 
     def _one(self, path: Path, sealer: Sealer | None, *, dry_run: bool) -> Iterator[Scrubbed]:
         try:
-            data = read_bytes(path, max_bytes=_LIMIT, private=True) or b""
+            data = read_bytes(path, max_bytes=MAX_RECORD_BYTES, private=True) or b""
             record = data if sealer is None else sealer.open(data, path.stem)
             count, cleaned = self._cleaned(record)
             if not count:

@@ -185,7 +185,7 @@ def _not_sealed(file: Path) -> None:
 
 
 def _huge(file: Path) -> None:
-    os.truncate(file, module._LIMIT + 1)
+    os.truncate(file, module.MAX_RECORD_BYTES + 1)
 
 
 def _open_to_others(file: Path) -> None:
