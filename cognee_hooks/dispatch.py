@@ -74,12 +74,8 @@ class Dispatcher:
         self._clock = clock
         self.observe: Observer | None = None
         self._workers: dict[str, Worker] = {}
+        # An event loop holds its tasks weakly; one that nobody waits for would vanish unfinished.
         self._abandoned: set[asyncio.Task[Outcome]] = set()
-
-    @property
-    def abandoned(self) -> int:
-        """How many implementations still run although nobody waits for them any more."""
-        return len(self._abandoned)
 
     def close(self) -> None:
         """Let the plugins' threads end; never waits."""
