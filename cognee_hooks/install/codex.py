@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from cognee_hooks.install import codex_trust, command, hookfile, mcp_server
-from cognee_hooks.install.codex_config import ConfigEditError, with_trust, without_trust
+from cognee_hooks.install.codex_config import with_trust, without_trust
 from cognee_hooks.install.codex_hooks import Hook, hooks_of, moved_keys
 from cognee_hooks.install.files import original, read
 from cognee_hooks.install.jsonhooks import HookTable
@@ -30,6 +30,7 @@ from cognee_hooks.install.plan import (
     Tools,
 )
 from cognee_hooks.install.skills import SkillFolder, together
+from cognee_hooks.install.tomltable import ConfigEditError
 
 NAME = "codex"
 TITLE = "Codex"

@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from cognee_hooks.install.tomltable import UNUSUAL, ConfigEditError, read_both
+
 HASH = "trusted_hash"
 
 _TABLE = re.compile(r"[ \t]*\[")
@@ -22,10 +24,6 @@ _STATE = re.compile(
     r"""(?:\.[ \t]*(?P<key>"(?:[^"\\]|\\.)*"|'[^']*')[ \t]*)?\][ \t]*(?:\#.*)?\r?\n?\Z"""
 )
 _HASH_LINE = re.compile(rf"[ \t]*{HASH}[ \t]*=")
-
-
-class ConfigEditError(ValueError):
-    """The file cannot be edited line by line; the message says why."""
 
 
 def trusted_hashes(text: str) -> dict[str, str]:
@@ -165,18 +163,11 @@ def _states(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _verified(before: str, after: str, change: Callable[[dict[str, Any]], None]) -> str:
-    try:
-        wanted = tomllib.loads(before)
-        found = tomllib.loads(after)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigEditError(
-            f"it is not TOML that can be edited line by line ({error})"
-        ) from error
-    wanted = deepcopy(wanted)
+    wanted, found = read_both(before, after)
     states = deepcopy(_states(wanted))
     change(states)
     if _states(found) != states or _rest(wanted) != _rest(found):
-        raise ConfigEditError("its tables are written in a way that cannot be edited line by line")
+        raise ConfigEditError(UNUSUAL)
     return after
 
 

@@ -16,11 +16,12 @@ import cognee_hooks
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import InstallRefused
 from cognee_hooks.install import engine
-from cognee_hooks.install.codex_config import ConfigEditError, trusted_hashes, with_trust
+from cognee_hooks.install.codex_config import trusted_hashes, with_trust
 from cognee_hooks.install.codex_hooks import Hook, hooks_of
 from cognee_hooks.install.command import MARKER
 from cognee_hooks.install.files import read
 from cognee_hooks.install.plan import FileChange, Place, Plan, Scope
+from cognee_hooks.install.tomltable import ConfigEditError
 from cognee_hooks.services.jsonlines import JsonLines, talking_to
 
 SECONDS = 15.0

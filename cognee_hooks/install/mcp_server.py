@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from cognee_hooks.install import command
-from cognee_hooks.install.codex_config import ConfigEditError
 from cognee_hooks.install.files import read, refused
 from cognee_hooks.install.jsonhooks import WrongShapeError, is_empty
 from cognee_hooks.install.jsonmember import TakenError, with_member, without_member
 from cognee_hooks.install.jsontext import JsonTextError, Node, strings
 from cognee_hooks.install.plan import PRIVATE_MODE, SHARED_MODE, FileChange, Place, Scope, Tools
-from cognee_hooks.install.tomltable import table_of, with_table, without_table
+from cognee_hooks.install.tomltable import ConfigEditError, table_of, with_table, without_table
 
 SERVER = "cognee-hooks"
 """Its name at the agents; the plain ``cognee`` is another project's server."""

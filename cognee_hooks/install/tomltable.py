@@ -12,9 +12,27 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cognee_hooks.install.codex_config import ConfigEditError
+UNUSUAL = "its tables are written in a way that cannot be edited line by line"
+"""Says of a file that an edit would not mean what was wanted."""
 
 _HEADER = re.compile(r"[ \t]*\[{1,2}(?P<name>[^\]\n]+)\]{1,2}[ \t]*(?:\#.*)?\r?\n?\Z")
+
+
+class ConfigEditError(ValueError):
+    """The file cannot be edited line by line; the message says why."""
+
+
+def read_both(before: str, after: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a file means before and after an edit.
+
+    Raises:
+        ConfigEditError: One of them is not TOML.
+    """
+    try:
+        return tomllib.loads(before), tomllib.loads(after)
+    except tomllib.TOMLDecodeError as error:
+        text = f"it is not TOML that can be edited line by line ({error})"
+        raise ConfigEditError(text) from error
 
 
 def table_of(text: str, path: Sequence[str]) -> Mapping[str, Any] | None:
@@ -91,13 +109,9 @@ def _key(name: str) -> str:
 
 
 def _verified(before: str, after: str, path: Sequence[str], value: Mapping[str, Any] | None) -> str:
-    try:
-        wanted, found = tomllib.loads(before), tomllib.loads(after)
-    except tomllib.TOMLDecodeError as error:
-        text = f"it is not TOML that can be edited line by line ({error})"
-        raise ConfigEditError(text) from error
+    wanted, found = read_both(before, after)
     if table_of(after, path) != value or _rest(wanted, path) != _rest(found, path):
-        raise ConfigEditError("its tables are written in a way that cannot be edited line by line")
+        raise ConfigEditError(UNUSUAL)
     return after
 
 

@@ -7,12 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognee_hooks.install.codex_config import (
-    ConfigEditError,
-    trusted_hashes,
-    with_trust,
-    without_trust,
-)
+from cognee_hooks.install.codex_config import trusted_hashes, with_trust, without_trust
+from cognee_hooks.install.tomltable import ConfigEditError
 
 WILD = Path(__file__).parents[2] / "data" / "settings" / "codex" / "config.toml"
 A, B = "/home/ü ser/.codex/hooks.json:stop:0:0", '/q"uote\\/hooks.json:session_end:1:0'

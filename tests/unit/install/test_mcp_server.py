@@ -14,12 +14,11 @@ from cognee_hooks.errors import InstallRefused
 from cognee_hooks.install import engine, mcp_server
 from cognee_hooks.install.claude_code import ClaudeCodeInstaller
 from cognee_hooks.install.codex import CodexInstaller
-from cognee_hooks.install.codex_config import ConfigEditError
 from cognee_hooks.install.command import mcp_argv
 from cognee_hooks.install.jsonhooks import WrongShapeError
 from cognee_hooks.install.jsonmember import TakenError, with_member, without_member
 from cognee_hooks.install.plan import Place, Tools
-from cognee_hooks.install.tomltable import table_of, with_table, without_table
+from cognee_hooks.install.tomltable import ConfigEditError, table_of, with_table, without_table
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 CLAUDE, CODEX = ClaudeCodeInstaller(), CodexInstaller()
