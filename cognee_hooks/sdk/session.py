@@ -29,7 +29,7 @@ EVENT_SECONDS = 1.0
 PROMPT_MARGIN_SECONDS = 0.5
 """What the recall of a prompt may take beyond its own budget."""
 
-_log = logging.getLogger(__name__)
+_LOG = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -64,7 +64,7 @@ async def running(host: Host, *, close_seconds: float = CLOSE_SECONDS) -> AsyncI
             lost = await host.close(deadline)
             tell(host)
             if lost:
-                _log.warning(
+                _LOG.warning(
                     "Cognee memory: %d captured entries could not be sent and are gone; see "
                     "`cognee-hooks doctor`.",
                     lost,
@@ -175,7 +175,7 @@ def contained_call(host: Host, owner: str, where: str, work: Callable[[], T]) ->
 def tell(host: Host) -> None:
     """Log what the host has to say to a person, where the SDK has no place to show it."""
     for notice in host.notices.take():
-        _log.warning("%s", notice.text)
+        _LOG.warning("%s", notice.text)
 
 
 def missing(package: str, extra: str, error: ImportError) -> ImportError:

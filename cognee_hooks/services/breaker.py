@@ -31,7 +31,7 @@ _COUNT = "consecutive_failures"
 _FAILED_AT = "failed_at"
 _ANSWERED = frozenset({FailureKind.NO_MEMORY})
 
-_log = logging.getLogger("cognee_hooks.breaker")
+_LOG = logging.getLogger("cognee_hooks.breaker")
 
 
 class CircuitBreaker:
@@ -258,7 +258,7 @@ class CircuitBreaker:
         try:
             update_json(self._path, rewrite, deadline=Deadline.after(_LOCK_SECONDS), durable=False)
         except (OSError, ValueError) as error:
-            _log.debug("breaker file not written: %s", type(error).__name__)
+            _LOG.debug("breaker file not written: %s", type(error).__name__)
             return not isinstance(error, TimeoutError)
         self._published = True
         return True

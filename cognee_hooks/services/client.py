@@ -52,7 +52,7 @@ _FIXED_HEADERS = {
 _SENDING = ".send_request_headers.started"
 _CONNECTING = "connection.connect_tcp.started"
 
-_log = logging.getLogger("cognee_hooks.client")
+_LOG = logging.getLogger("cognee_hooks.client")
 _logging_in: ContextVar[bool] = ContextVar("_logging_in", default=False)
 
 
@@ -259,7 +259,7 @@ class CogneeClient(ServerApi):
             outcome = await self._attempt(call, content, headers, deadline, _RequestProgress())
         spent = (time.monotonic() - started) * 1000
         told = outcome.kind.value if isinstance(outcome, ServerFailure) else outcome.status
-        _log.debug("%s %s: %s in %.0f ms", call.method, call.path.split("?")[0], told, spent)
+        _LOG.debug("%s %s: %s in %.0f ms", call.method, call.path.split("?")[0], told, spent)
         if isinstance(outcome, ServerFailure):
             raise outcome
         return outcome

@@ -56,7 +56,7 @@ _SUSPICIOUS = frozenset({FailureKind.TIMED_OUT, FailureKind.LOST})
 T = TypeVar("T")
 Subscriber = Callable[[ServerStateChanged], None]
 
-_log = logging.getLogger("cognee_hooks.health")
+_LOG = logging.getLogger("cognee_hooks.health")
 
 
 class HealthMonitor:
@@ -207,7 +207,7 @@ class HealthMonitor:
                     async with asyncio.timeout(deadline.remaining()):
                         await self._known.wait()
                 except TimeoutError:
-                    _log.debug("not known in time")
+                    _LOG.debug("not known in time")
             else:
                 await self.probe(deadline)
         return self.healthy
@@ -218,7 +218,7 @@ class HealthMonitor:
             try:
                 self._single_user = await self._client.single_user(deadline)
             except ServerFailure as failure:
-                _log.debug("access control not known: %s", failure.kind.value)
+                _LOG.debug("access control not known: %s", failure.kind.value)
         return self._single_user
 
     # -- the loop ----------------------------------------------------------------------------------

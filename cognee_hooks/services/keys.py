@@ -39,7 +39,7 @@ _JUST_MINTED = 60.0
 _LOCK_SECONDS = 0.2
 _OK = 200
 
-_log = logging.getLogger("cognee_hooks.keys")
+_LOG = logging.getLogger("cognee_hooks.keys")
 _looking: ContextVar[bool] = ContextVar("_looking", default=False)
 
 
@@ -208,7 +208,7 @@ class KeyChain:
         try:
             write_json(self._cache_path, document, indent=2)
         except OSError as error:
-            _log.debug("owner key not cached: %s", type(error).__name__)
+            _LOG.debug("owner key not cached: %s", type(error).__name__)
 
     def _forget_cached(self, value: str) -> None:
         lock = LockFile(self._cache_path.with_name(f"{self._cache_path.name}.lock"))
@@ -285,7 +285,7 @@ class KeyChain:
     def _failed(self, problem: str) -> None:
         self._problem = problem
         self._retry.failed()
-        _log.debug("no owner key: %s", problem)
+        _LOG.debug("no owner key: %s", problem)
 
 
 class _MintRefused(Exception):

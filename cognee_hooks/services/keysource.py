@@ -11,7 +11,7 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.keys import Key
 
-_log = logging.getLogger("cognee_hooks.client")
+_LOG = logging.getLogger("cognee_hooks.client")
 
 
 class KeySource(Protocol):
@@ -73,7 +73,7 @@ async def key_of(keys: KeySource, deadline: Deadline) -> Key | None:
         async with asyncio.timeout(deadline.remaining()):
             key = await keys.key(deadline)
     except TimeoutError:
-        _log.debug("no key in time")
+        _LOG.debug("no key in time")
     if deadline.expired:
         detail = "no time was left after looking for an API key"
         raise ServerFailure(FailureKind.TIMED_OUT, detail, sent=False)
