@@ -51,7 +51,7 @@ def summary(seen: Everything, version: str) -> dict[str, Any]:
         "version": version,
         "now": found.now,
         "daemon": {
-            "running": status is not None,
+            "running": None if found.silent else status is not None,
             "pid": count((status or {}).get("pid")) or None,
             "version": label((status or {}).get("version")),
         },

@@ -201,7 +201,7 @@ def test_a_daemon_that_runs_and_does_not_answer_is_told(sources):
         made = summary(sources.everything(), "9.9")
     (problem,) = made["problems"]
     assert "does not answer" in problem
-    assert made["daemon"]["running"] is False
+    assert made["daemon"]["running"] is None
 
 
 def test_an_older_daemon_that_does_not_know_the_question_is_told(sources, daemon):
