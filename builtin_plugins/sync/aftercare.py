@@ -13,7 +13,7 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING
 
-from builtin_plugins.sync.improver import SyncOutcome, SyncTarget, Trigger
+from builtin_plugins.sync.improver import SyncTarget, Trigger
 from builtin_plugins.sync.record import server_name
 from builtin_plugins.sync.throttle import Hold, Reason, hold
 from cognee_hooks import Deadline
@@ -69,26 +69,21 @@ class Aftercare:
 
     async def sync(
         self, target: SyncTarget, trigger: Trigger, deadline: Deadline | None = None
-    ) -> SyncOutcome | None:
+    ) -> None:
         """Sync a session that does not go on; how its run ends is nobody's concern any more.
 
         Args:
             target: The session.
             trigger: What brings it about.
             deadline: When to give up; a moment from now, if it is not given.
-
-        Returns:
-            How it went; None where there was no reason, or no way, to ask the server.
         """
         limit = (deadline or self._after(FINAL_SECONDS)).within(FINAL_SECONDS)
         if not self._due(target):
-            return None
+            return
         # If it comes to nothing, a later session has to find this one.
-        record = self._improver.record(target)
-        self._records.write(record.waits(self._context.now(), self._server))
-        if not await self.healthy(limit.within(HEALTH_SECONDS)):
-            return None
-        return await self._improver.run(target, trigger, limit, to_follow=False)
+        self._note(target)
+        if await self.healthy(limit.within(HEALTH_SECONDS)):
+            await self._improver.run(target, trigger, limit, to_follow=False)
 
     async def end(self, target: SyncTarget, deadline: Deadline) -> None:
         """Sync a session that ends, and go on behind it where the server does not take it on."""
@@ -110,8 +105,8 @@ class Aftercare:
         """Sync those that wait, until none is left or the server takes none of them.
 
         Args:
-            left_behind_by: A session that begins, and looks first after some that have ended in
-                whatever other way without being synced.
+            left_behind_by: A session that begins, and has some others looked after as well that
+                ended in whatever other way without being synced.
         """
         try:
             alone = self._lock.try_acquire()
@@ -122,7 +117,7 @@ class Aftercare:
             return  # somebody is at it, and sees what has come since as well
         try:
             if left_behind_by:
-                await self._sweep(left_behind_by)
+                self._note_left_behind(left_behind_by)
             await self._each_in_turn()
         finally:
             self._lock.release()
@@ -146,7 +141,7 @@ class Aftercare:
                 return
             await self._pause(max(tried, 1))
 
-    async def _sweep(self, session_id: str) -> None:
+    def _note_left_behind(self, session_id: str) -> None:
         now = self._context.now()
         due = (
             target
@@ -155,7 +150,11 @@ class Aftercare:
             and self.hold(target := SyncTarget(record.session_id, record.dataset)) is None
         )
         for target in itertools.islice(due, MOST_SWEPT):
-            await self.sync(target, Trigger.SWEEP)
+            self._note(target)
+
+    def _note(self, target: SyncTarget) -> None:
+        record = self._improver.record(target)
+        self._records.write(record.waits(self._context.now(), self._server))
 
     async def _pause(self, tried: int) -> None:
         await asyncio.sleep(jittered(PAUSES[tried - 1], self._context.random, spread=0.5))
