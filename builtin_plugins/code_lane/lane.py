@@ -14,8 +14,7 @@ from builtin_plugins.code_lane.render import has_data, payload_of
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import RedactionFailed, ServerFailure
 from cognee_hooks.framing import choose
-from cognee_hooks.services.answers import RecallItem
-from cognee_hooks.services.client import DatasetRef
+from cognee_hooks.services.answers import DatasetRef, RecallItem
 
 if TYPE_CHECKING:
     from cognee_hooks.redaction import Redacted

@@ -18,8 +18,7 @@ from builtin_plugins.code_lane.repository import canonical, dataset_name, is_rem
 from cognee_hooks import Deadline, PluginContext
 from cognee_hooks.errors import FailureKind, RedactionFailed, ServerFailure, UsageError
 from cognee_hooks.results import Act
-from cognee_hooks.services.answers import RecallItem
-from cognee_hooks.services.client import DatasetRef
+from cognee_hooks.services.answers import DatasetRef, RecallItem
 from cognee_hooks.services.git import Git
 from cognee_hooks.services.names import safe_dataset_name
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from cognee_hooks.errors import ServerFailure
 from cognee_hooks.printable import one_line
 from cognee_hooks.redaction import cut
+from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.catalogue import Catalogue
-from cognee_hooks.services.client import DatasetRef
 from cognee_hooks.services.recall import recall_memory
 
 if TYPE_CHECKING:

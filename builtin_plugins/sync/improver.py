@@ -12,7 +12,7 @@ from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.follow import follow_run, watermark
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Act
-from cognee_hooks.services.client import DatasetRef
+from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.services.improve import ImproveResult, ImproveState, RunOutcome
 
 if TYPE_CHECKING:

@@ -106,7 +106,7 @@ class DirectWriter:
 
     async def _send(self, request: StoreRequest, deadline: Deadline) -> bool:
         """Send one entry; tells whether to go on with the next."""
-        from cognee_hooks.services.client import DatasetRef
+        from cognee_hooks.services.answers import DatasetRef
 
         try:
             await self._client.store_entry(

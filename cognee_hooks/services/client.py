@@ -37,8 +37,6 @@ from cognee_hooks.services.wire import SMALL_BODY, BodyReader, ServerAnswer, Ser
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["CogneeClient", "DatasetRef", "KeySource"]
-
 CONNECT_SECONDS = 1.0
 KEEP_ALIVE_SECONDS = 3.0
 """Servers close idle connections after 5 s; ours are given up before, so that they do not race."""

@@ -24,7 +24,7 @@ from cognee_hooks.events import UserPromptSubmit
 from cognee_hooks.faults import Faults
 from cognee_hooks.redaction import RedactionPipeline
 from cognee_hooks.registry import Registry
-from cognee_hooks.services.client import DatasetRef
+from cognee_hooks.services.answers import DatasetRef
 from cognee_hooks.settings import PluginSelection
 from tests.bench.bridge import enqueue
 from tests.bench.hooks import hooks

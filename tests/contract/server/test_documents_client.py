@@ -9,7 +9,8 @@ import pytest
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.client import CogneeClient, DatasetRef
+from cognee_hooks.services.answers import DatasetRef
+from cognee_hooks.services.client import CogneeClient
 from cognee_hooks.services.documents import DocumentRoutes
 from cognee_hooks.services.pipelines import COGNIFY_PIPELINE, PipelineRoutes
 from tests.support.redacted import redacted

@@ -10,7 +10,8 @@ import pytest
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.client import CogneeClient, DatasetRef
+from cognee_hooks.services.answers import DatasetRef
+from cognee_hooks.services.client import CogneeClient
 from cognee_hooks.services.improve import ImproveState, RunOutcome
 from tests.support.api import post_entry, question, trace
 from tests.support.servers import Server

@@ -15,7 +15,7 @@ from cognee_hooks.errors import ServerFailure
 from cognee_hooks.events import SessionEnd, Stop, UserPromptSubmit
 from cognee_hooks.host import Host
 from cognee_hooks.results import Act
-from cognee_hooks.services.client import DatasetRef
+from cognee_hooks.services.answers import DatasetRef
 from tests.support.api import question
 from tests.support.servers import Server
 from tests.support.waiting import until
