@@ -29,7 +29,8 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cognee_hooks import Host, envfile
+from cognee_hooks import Host
+from cognee_hooks.configuration import envfile
 from tests.support.documents import ROOT, Block, Page
 from tests.support.page_shell import PageShell
 
