@@ -53,6 +53,7 @@ class InstalledPlugins:
                 cwd=str(self._cwd),
                 max_context_bytes=max_context_bytes_of(DEFAULT_AGENT),
             )
+            host.dispatcher.close()
             wrong = [f"{each.source}: {each.message}" for each in host.settings.problems]
             self._found = Found(host.registry.records, [*wrong, *host.registry.problems])
             self._facts = facts

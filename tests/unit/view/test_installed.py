@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,21 @@ import pytest
 from cognee_hooks.registry import PluginState
 from cognee_hooks.services.paths import Paths
 from cognee_hooks.view.installed import InstalledPlugins
+from tests.support.command import install_plugin
+from tests.support.waiting import wait_until
+
+REGISTERS = """
+from cognee_hooks import hookimpl
+
+
+class Threaded:
+    @hookimpl
+    def cognee_register_lanes(self):
+        return []
+
+
+PLUGIN = Threaded()
+"""
 
 
 @pytest.fixture
@@ -40,6 +56,14 @@ def test_another_configuration_is_looked_at_and_the_same_one_is_not(config, tmp_
     assert states(installed)["recall"] is PluginState.BLOCKED
     config.unlink()
     assert states(installed)["recall"] is PluginState.ACTIVE
+
+
+def test_no_look_leaves_a_plugins_thread_behind(config, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name = "threaded_plugin"
+    install_plugin(tmp_path, name, REGISTERS, "PLUGIN")
+    assert states(InstalledPlugins(dict(os.environ), tmp_path))[name] is PluginState.ACTIVE
+    wait_until(lambda: not [each for each in threading.enumerate() if name in each.name])
 
 
 def test_what_is_wrong_with_the_configuration_is_told(config, tmp_path):
