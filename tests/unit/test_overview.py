@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from cognee_hooks import hookimpl
-from cognee_hooks.core_commands import aligned, as_text, checks_as_text, commands_of, offered
+from cognee_hooks.core_commands import as_text
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.faults import DropReason
 from cognee_hooks.host import Host
 from cognee_hooks.overview import MAX_ROW, look_at_server, overview
-from cognee_hooks.results import Act, CheckResult, CheckStatus, Command, Identity, StatusRow
+from cognee_hooks.results import Act, Identity, StatusRow
 from tests.support.scripted import ScriptedClient, fails
 
 URL = "http://127.0.0.1:9"
@@ -242,60 +242,3 @@ async def test_a_server_of_ones_own_on_this_machine_is_not_called_a_cloud(build,
     host = build(COGNEE_BASE_URL=url)
     assert (await seen(host))["Mode"].startswith(f"{words} (")
     assert (await look_at_server(host, soon())).mode == "cloud"
-
-
-# -- commands --------------------------------------------------------------------------------------
-
-
-def test_commands_are_offered_under_names_that_are_clearly_ours():
-    assert offered("search") == "cognee-search"
-    assert offered("cognee-search") == "cognee-search"
-    assert offered("cognee") == "cognee"
-
-
-class Doctor:
-    """Brings a doctor of its own."""
-
-    @hookimpl
-    def cognee_register_commands(self) -> Command:
-        async def run(_: str) -> str:
-            return "mine"
-
-        return Command(name="doctor", help="Mine.", run=run)
-
-
-async def test_a_plugins_command_takes_the_place_of_the_cores(build):
-    commands = commands_of(build(Doctor))
-    assert await commands["cognee-doctor"].run("") == "mine"
-    assert await commands["cognee"].run("") != "mine"
-
-
-async def test_doctor_says_at_the_agent_what_it_says_on_the_command_line(build):
-    text = await commands_of(build())["cognee-doctor"].run("")
-    names = [line[2:].partition("  ")[0] for line in text.splitlines()[1:] if line[:1] != " "]
-    assert {"mode", "settings", "server", "redaction", "recall", "sync", "dataset"} <= set(names)
-
-
-def test_labels_stand_apart_from_what_is_said():
-    rows = [StatusRow(label="A", text="x"), StatusRow(label="Server pidfile", text="y")]
-    assert aligned(rows) == ["A:              x", "Server pidfile: y"]
-    assert aligned([]) == []
-
-
-def test_doctors_rows_tell_what_to_do_and_the_worst_comes_first_in_the_head():
-    rows = [
-        CheckResult(name="one", status=CheckStatus.OK, detail="fine"),
-        CheckResult(name="longer", status=CheckStatus.FAILED, detail="a\nb", remedy="mend it"),
-        CheckResult(name="x", status=CheckStatus.WARNING, detail="hm"),
-    ]
-    assert checks_as_text(rows).splitlines() == [
-        "⚠ Cognee Doctor — 1 failed, 1 to look at",
-        "✓ one     fine",
-        "✕ longer  a b",
-        "  → mend it",
-        "! x       hm",
-    ]
-    assert checks_as_text(rows[:1]).startswith("Cognee Doctor — all is well\n")
-
-
-# -- addresses -------------------------------------------------------------------------------------

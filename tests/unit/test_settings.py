@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from cognee_hooks.configuration.files import _readable_by_others
 from cognee_hooks.settings import Narrow, Settings, SettingsProblem, option
 
 SECRET = "hunter2-kept-quiet"
@@ -680,10 +679,6 @@ def test_a_secret_in_a_file_that_others_can_read_is_told(load, tmp_path):
         assert sample.key == SECRET
         assert ("other users can read it" in messages(settings)) is told
         assert SECRET not in messages(settings)
-
-
-def test_a_file_that_is_gone_meanwhile_is_read_by_nobody(tmp_path):
-    assert _readable_by_others(tmp_path / "gone") is False
 
 
 def test_a_plugins_secret_in_a_file_that_others_can_read_is_told(load):
