@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.async_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from tests.support.browser import accessibility_faults, browser
 from tests.support.view_machine import (
@@ -362,6 +362,25 @@ async def test_hostile_text_is_shown_as_text(opens, machine, server):
     assert await page.locator("main img, main script, main b").count() == 0
     assert await page.evaluate("window.taken") is None
     assert not await is_wide(page)
+
+
+async def test_many_problems_leave_room_for_the_rest_of_the_page(opens):
+    async def troubled(route: Route) -> None:
+        answer = await route.fetch()
+        summary = await answer.json()
+        summary["problems"] = [f"problem {number}" for number in range(1, 51)]
+        summary["daemon"]["running"] = None
+        await route.fulfill(response=answer, json=summary)
+
+    page = await opens(viewport={"width": 1200, "height": 900})
+    await page.route("**/api/summary", troubled)
+    await page.reload()
+    await expect(page.get_by_role("heading", name="50 problems")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Sessions", exact=True)).to_be_in_viewport()
+    await expect(page.get_by_text("problem 50")).to_be_hidden()
+    await page.get_by_text("47 more").click()
+    await expect(page.get_by_text("problem 50")).to_be_visible()
+    await expect(page.get_by_role("main")).to_contain_text("The daemon does not answer.")
 
 
 # -- for everybody -----------------------------------------------------------------------------

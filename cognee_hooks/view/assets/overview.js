@@ -29,6 +29,9 @@ const COLUMNS = [
   { id: "tokens", name: "Injected tokens", first: "descending", numeric: true },
 ];
 
+/** What is left of many problems leaves room for the rest of the page. */
+const FIRST_PROBLEMS = 3;
+
 /** What the view remembers while the page is open. */
 export const start = () => ({ filter: "", sort: "", direction: "" });
 
@@ -85,15 +88,20 @@ function totalsOf(totals) {
 
 function problems(texts) {
   if (!texts?.length) return null;
+  const [first, more] = [texts.slice(0, FIRST_PROBLEMS), texts.slice(FIRST_PROBLEMS)];
+  const list = (some) =>
+    h(
+      "ul",
+      null,
+      some.map((text) => h("li", null, foreign(text))),
+    );
   return h(
     "section",
     { class: "notice warn", "aria-labelledby": "problems" },
     h("h2", { id: "problems" }, counted(texts.length, "problem")),
-    h(
-      "ul",
-      null,
-      texts.map((text) => h("li", null, foreign(text))),
-    ),
+    list(first),
+    more.length > 0 &&
+      h("details", null, h("summary", null, `${count(more.length)} more`), list(more)),
     h("p", null, "Everything else is shown. ", command("cognee-hooks doctor"), " says more."),
   );
 }
@@ -211,7 +219,8 @@ function none() {
 }
 
 function daemonText(daemon) {
-  if (!daemon?.running)
+  if (daemon.running === null) return "The daemon does not answer.";
+  if (!daemon.running)
     return "The daemon is not running. It starts by itself with an agent’s next event.";
   return `The daemon is running${daemon.pid ? ` (process ${daemon.pid})` : ""}.`;
 }

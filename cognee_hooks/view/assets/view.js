@@ -2,7 +2,7 @@
 
 import { changes } from "./changes.js";
 import { h, update } from "./dom.js";
-import { counted } from "./format.js";
+import { count, counted } from "./format.js";
 import { Connection, get } from "./live.js";
 import * as buffer from "./buffer.js";
 import * as overview from "./overview.js";
@@ -190,7 +190,7 @@ class Page {
     const failing = all.filter((each) => each.quarantined.length > 0).length;
     const badges = {
       buffer: entries > 0 && [
-        h("span", { class: "badge", "aria-hidden": "true" }, entries),
+        h("span", { class: "badge", "aria-hidden": "true" }, count(entries)),
         h("span", { class: "unseen" }, ` (${counted(entries, "entry", "entries")})`),
       ],
       plugins: failing > 0 && [
