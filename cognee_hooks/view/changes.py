@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 EVERY_SECONDS = 1.0
 """How often to look, while a page listens."""
-MAX_LISTENERS = 8
+MAX_LISTENERS = 5
+"""A browser has six connections to a server; one has to be left for what it asks for."""
 
 
 class Changes:

@@ -29,6 +29,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 VIEWS = ("overview", "live session", "ended session", "buffer", "plugins")
 SCHEMES = ("light", "dark")
+MOST_CONNECTIONS = 6
+HIDE = """hidden => {
+  Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 REMEMBERED = "listens on port 7431 in every environment"
 
 module_fixture = pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -340,6 +345,25 @@ async def test_a_lost_connection_is_told_and_a_new_start_asks_for_its_address(ch
         await expect(page.locator("#connection")).to_have_text("Ended")
         await expect(notice).to_contain_text("Start cognee-hooks view again")
     await context.close()
+
+
+async def test_windows_that_nobody_looks_at_leave_the_connections_to_the_others(
+    opens, machine, server
+):
+    """A browser has six to a server, and each window that listens takes one for as long."""
+    page = await opens()
+    for _ in range(MOST_CONNECTIONS):
+        await page.evaluate(HIDE, True)
+        page = await page.context.new_page()
+        await page.goto(f"{server.origin}/")
+        await expect(page.locator("#connection")).to_have_text("Live")
+    session = "44d0c3a9-0000-4000-8000-000000000004"
+    await machine.begin(session)
+    first = page.context.pages[0]
+    await expect(row_of(page, "claude_44d0c3a9")).to_be_visible()
+    assert await row_of(first, "claude_44d0c3a9").count() == 0
+    await first.evaluate(HIDE, False)
+    await expect(row_of(first, "claude_44d0c3a9")).to_be_visible()
 
 
 # -- what others wrote -------------------------------------------------------------------------

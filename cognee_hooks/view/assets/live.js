@@ -58,9 +58,21 @@ export class Connection {
     }
   }
 
+  /**
+   * Hear nothing until the next `refresh`.
+   *
+   * A browser has six connections to a server, for all of its windows together: those that nobody
+   * looks at must not take them from the others.
+   */
+  rest() {
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    this.#source = null;
+  }
+
   #listen() {
     clearTimeout(this.#timer);
-    if (this.#source) return;
+    if (this.#source || document.hidden) return;
     this.#source = new EventSource("api/events");
     this.#source.addEventListener("open", () => {
       this.#delay = FIRST_RETRY;
@@ -72,10 +84,8 @@ export class Connection {
   }
 
   #lose(error) {
-    this.#source?.close();
-    this.#source = null;
+    this.rest();
     this.#wanted = false;
-    clearTimeout(this.#timer);
     if (error instanceof Ended) {
       this.tell("ended", 0);
       return;

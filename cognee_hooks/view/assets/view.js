@@ -55,7 +55,8 @@ class Page {
       { passive: true },
     );
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden && this.#link.state === "lost") this.#connection.refresh();
+      if (document.hidden) this.#connection.rest();
+      else if (this.#link.state !== "ended") this.#connection.refresh();
     });
     window.addEventListener("hashchange", () => this.#go());
     window.addEventListener("resize", markScrollers);
