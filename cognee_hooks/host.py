@@ -109,6 +109,10 @@ class Host:
         slow_plugins: Names of plugins that took too long to import in this process; others are
             added. Hosts of one process share it, so that only the first one waits for them.
         clock: Monotonic seconds.
+
+    Attributes:
+        prompts: The latest prompts; None, unless somebody who tells of them has set it. Their text
+            is not kept for nobody.
     """
 
     def __init__(  # noqa: PLR0913 - each is a thing that somebody replaces, and has a default
@@ -183,7 +187,7 @@ class Host:
         self.redaction: RedactionPipeline = make_pipeline(
             self.core, self.settings.plugins, self.registered
         )
-        self.prompts = Prompts(self.redaction)
+        self.prompts: Prompts | None = None
         self.background = Background(self.faults)
         writer = DirectWriter(
             self.services.client,
@@ -255,7 +259,7 @@ class Host:
         sections = injected(called, session.max_context_bytes)
         if not event.replayed:
             record_injected(self.ledger, session.session_id, sections, event.prompt)
-            if self.core.capture:
+            if self.prompts is not None and self.core.capture:
                 remembering = self.prompts.add(event.prompt, sections, self._clock() - began)
                 self.background.spawn(CORE, remembering, lasting=True)
         hits = sum(section.hits for section in flat(called.value))

@@ -16,6 +16,7 @@ from cognee_hooks.deadline import Clock, Deadline
 from cognee_hooks.events import Event, SessionEnd, Stop, UserPromptSubmit
 from cognee_hooks.guard import attempt, attempt_apart, attempt_await
 from cognee_hooks.host import Host
+from cognee_hooks.host_parts.prompts import Prompts
 
 if TYPE_CHECKING:
     from cognee_hooks.daemon.journal import Journal
@@ -156,6 +157,11 @@ class LiveSession:
         return self._session_id if self.host is None else self.host.session.session_id
 
     @property
+    def prompts(self) -> Prompts | None:
+        """Its latest prompts; None while its host is made."""
+        return None if self.host is None else self.host.prompts
+
+    @property
     def cwd(self) -> str:
         """Its working directory."""
         return self._cwd
@@ -272,7 +278,7 @@ class LiveSession:
             "cwd": self._cwd,
             "began": self._began,
             "last_event": self._last,
-            "prompts": 0 if self.host is None else self.host.prompts.remembered,
+            "prompts": 0 if self.prompts is None else self.prompts.remembered,
             "waiting": self.waiting,
             "kept": len(self._dispatched),
         }
@@ -298,6 +304,7 @@ class LiveSession:
             _LOG.error("no host for %s: %s", self._session_id, type(done.error).__name__)
             return
         host: Host = done.result
+        host.prompts = Prompts(host.redaction)
         await host.start()
         self.host = host
 

@@ -49,8 +49,8 @@ def prompts(sessions: Iterable[LiveSession], session_id: str) -> Mapping[str, An
         session_id: Our id of the session, as it began or as it is now.
     """
     for session in sessions:
-        if session_id in {session.session_id, session.own_id} and session.host is not None:
-            return {"prompts": session.host.prompts.as_json()}
+        if session_id in {session.session_id, session.own_id} and session.prompts is not None:
+            return {"prompts": session.prompts.as_json()}
     return {"prompts": []}
 
 

@@ -13,7 +13,7 @@ from cognee_hooks.agents import BUILT_IN
 from cognee_hooks.daemon import control, telling
 from cognee_hooks.daemon.telling import MAX_BYTES
 from cognee_hooks.events import UserPromptSubmit
-from cognee_hooks.host_parts.prompts import AFTER_SECONDS
+from cognee_hooks.host_parts.prompts import AFTER_SECONDS, Prompts
 from cognee_hooks.markers import hookimpl
 from cognee_hooks.results import AdditionalContext
 from cognee_hooks.testing import PluginSession
@@ -39,6 +39,7 @@ def live(host: Any, session_id: str = "claude_1", own_id: str = "") -> Any:
     """What is looked at of a live session."""
     return SimpleNamespace(
         host=host,
+        prompts=host and host.prompts,
         session_id=session_id,
         own_id=own_id or session_id,
         agent=BUILT_IN["claude-code"],
@@ -48,6 +49,7 @@ def live(host: Any, session_id: str = "claude_1", own_id: str = "") -> Any:
 @pytest.fixture
 def session(tmp_path):
     with PluginSession(tmp_path, {"notes": Notes()}) as session:
+        session.host.prompts = Prompts(session.host.redaction)
         yield session
 
 
@@ -105,9 +107,18 @@ def test_the_prompts_of_a_session_are_found_by_either_of_its_ids(session):
     assert (section["lane"], section["text"], section["bytes"]) == ("notes", "a note", 6)
 
 
+def test_a_host_of_which_nobody_tells_keeps_no_prompt(tmp_path, monkeypatch):
+    """A Python agent's own loop would have to make it safe."""
+    with PluginSession(tmp_path, {"notes": Notes()}) as session:
+        monkeypatch.setattr(Prompts, "add", lambda *_: pytest.fail("it is kept"))
+        assert session.prompt("which harbour does the ferry use?") == "a note"
+        assert session.host.prompts is None
+
+
 def test_where_nothing_is_to_be_captured_no_prompt_is_kept_either(tmp_path):
     off = {"COGNEE_CAPTURE": "false"}
     with PluginSession(tmp_path, {"notes": Notes()}, environ=off) as session:
+        session.host.prompts = Prompts(session.host.redaction)
         assert session.prompt("which harbour does the ferry use?") == "a note"
         time.sleep(3 * AFTER_SECONDS)
         assert telling.prompts([live(session.host)], "claude_1") == {"prompts": []}
