@@ -1,4 +1,4 @@
-"""One implementation of a hook, with all that is needed to call it."""
+"""One implementation or wrapper of a hook, with all that is needed to call it."""
 
 from __future__ import annotations
 
