@@ -71,8 +71,8 @@ class PageAccess:
 
     def inside(self, path: str) -> str | None:
         """Return a path as it is below the folder; None for one that is elsewhere."""
-        _, folder, *rest = path.split("/", 2)
-        return f"/{rest[0]}" if rest and _same(f"/{folder}", self.folder) else None
+        folder, inside = path[: len(self.folder)], path[len(self.folder) :]
+        return inside if inside.startswith("/") and _same(folder, self.folder) else None
 
     def admits(self, cookies: Mapping[str, str]) -> bool:
         """Tell whether a request comes from the browser that opened the address."""

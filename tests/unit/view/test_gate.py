@@ -220,6 +220,20 @@ async def test_every_answer_is_protected(guarded, refused):
     assert "camera=()" in answer.headers["permissions-policy"]
 
 
+@pytest.mark.parametrize("path", ["", "*", "x", "http://evil.example/"])
+async def test_a_path_of_another_form_is_nowhere(guarded, path):
+    statuses: list[int] = []
+
+    async def send(message: dict[str, object]) -> None:
+        statuses.extend([message["status"]] if "status" in message else [])
+
+    headers = [(b"host", f"127.0.0.1:{PORT}".encode())]
+    await guarded.gate(
+        {"type": "http", "method": "GET", "path": path, "headers": headers}, None, send
+    )
+    assert statuses == [401]
+
+
 async def test_what_is_no_http_request_gets_no_answer(guarded):
     async def never(*_: object) -> None:
         pytest.fail("it was answered")
