@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import time
@@ -103,6 +104,7 @@ class _Serving:
                 ws="none",
                 lifespan="off",
                 log_config=None,
+                log_level=logging.ERROR,  # what strangers send to the port is nothing to read
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,

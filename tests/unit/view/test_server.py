@@ -111,6 +111,15 @@ def test_neither_token_nor_cookie_is_where_others_see_it(page, isolated_environm
     assert not [text for text in written if page.token in text or cookie in text]
 
 
+@pytest.mark.parametrize("sent", [b"\0\1\r\n\r\n", b"GET / HTTP/1.1\r\nUpgrade: x\r\n\r\n"])
+def test_what_strangers_send_to_the_port_is_not_in_the_persons_terminal(page, sent):
+    with socket.create_connection(("127.0.0.1", page.port), PATIENCE) as stranger:
+        stranger.sendall(sent)
+        assert stranger.recv(100).startswith(b"HTTP/1.1 4")
+    page.process.send_signal(signal.SIGTERM)
+    assert page.process.communicate(timeout=PATIENCE) == ("", "")
+
+
 def test_it_writes_nothing_into_the_persons_folders(page, isolated_environment):
     with httpx.Client(base_url=page.base, follow_redirects=True) as browser:
         browser.get(page.address)
