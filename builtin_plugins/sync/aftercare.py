@@ -14,10 +14,8 @@ import itertools
 from typing import TYPE_CHECKING
 
 from builtin_plugins.sync.improver import SyncTarget, Trigger
-from builtin_plugins.sync.record import server_name
 from builtin_plugins.sync.throttle import Hold, Reason, hold
 from cognee_hooks import Deadline
-from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.retry import jittered
 
 if TYPE_CHECKING:
@@ -54,8 +52,7 @@ class Aftercare:
         self._records = records
         self._improver = improver
         self._cooldown = cooldown
-        self._server = server_name(context.services.mode.url)
-        self._lock = KernelLock(records.folder / "waiting.lock")
+        self._lock = records.line_lock()
 
     @property
     def in_line(self) -> int:
@@ -135,33 +132,33 @@ class Aftercare:
             # The server is busy with a dataset as soon as it has taken one of its sessions.
             for target in {each.dataset: each for each in reversed(left)}.values():
                 await self.sync(target, Trigger.SWEEP)
-            before, left = left, self._waiting()
-            tried = 0 if set(before) - set(left) else tried + 1
-            if not left or tried > len(PAUSES):
+            before, left = set(left), self._waiting()
+            tried = 0 if before - set(left) else tried + 1
+            # Who came meanwhile relies on this one.
+            if not left or (tried > len(PAUSES) and before.issuperset(left)):
                 return
-            await self._pause(max(tried, 1))
+            await self._pause(min(max(tried, 1), len(PAUSES)))
 
     def _note_left_behind(self, session_id: str) -> None:
         now = self._context.now()
         due = (
             target
             for record in self._records.left_behind(session_id, now)
-            if record.waiting_for in {"", self._server}
-            and self.hold(target := SyncTarget(record.session_id, record.dataset)) is None
+            if self.hold(target := SyncTarget(record.session_id, record.dataset)) is None
         )
         for target in itertools.islice(due, MOST_SWEPT):
             self._note(target)
 
     def _note(self, target: SyncTarget) -> None:
         record = self._improver.record(target)
-        self._records.write(record.waits(self._context.now(), self._server))
+        self._records.write(record.waits(self._context.now()))
 
     async def _pause(self, tried: int) -> None:
         await asyncio.sleep(jittered(PAUSES[tried - 1], self._context.random, spread=0.5))
 
     def _waiting(self) -> list[SyncTarget]:
         """Return those that wait and may be synced now, the oldest first."""
-        found = self._records.waiting(self._server)
+        found = self._records.waiting(self._context.now())
         targets = [SyncTarget(each.session_id, each.dataset) for each in found]
         return [each for each in targets if self._due(each)]
 

@@ -11,6 +11,7 @@ from builtin_plugins.sync.aftercare import HEALTH_SECONDS, Aftercare
 from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.follow import FOLLOW_SECONDS
 from builtin_plugins.sync.improver import Improver, SyncOutcome, SyncTarget, Trigger
+from builtin_plugins.sync.record import server_name
 from builtin_plugins.sync.settings import SyncSettings
 from builtin_plugins.sync.throttle import Hold, Reason, hold
 from builtin_plugins.sync.timer import Timer
@@ -67,7 +68,8 @@ class SyncPlugin:
         self._settings = context.settings(SyncSettings)
         self._cooldown = self._settings.cooldown_ms / 1000
         folder = context.services.paths.state_dir / "improve-state"
-        self._records = SyncRecords(folder, context.log)
+        server = server_name(context.services.mode.url)
+        self._records = SyncRecords(folder, server, context.log)
         submit_seconds = self._settings.submit_timeout_ms / 1000
         self._improver = Improver(context, self._records, submit_seconds)
         self._aftercare = Aftercare(context, self._records, self._improver, self._cooldown)

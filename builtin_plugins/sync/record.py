@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cognee_hooks.services.session_state import KEPT_SECONDS
 from cognee_hooks.services.statefile import finite
 
 REASON_LIMIT = 120
@@ -34,9 +35,10 @@ class SyncRecord:
         failure_trigger: What brought that one about.
         failures: How many failed in a row.
         needs_user: Only a person can mend the failure, such as a spent budget.
-        waiting_since: Since when the session, which does not go on, has entries that a server is
+        waiting_since: Since when the session, which does not go on, has entries that the server is
             to take on: it was busy with another session, or away.
-        waiting_for: That server; see `server_name`.
+        server: The server that all of this is about, see `server_name`; "" where that is not
+            known, as in records of the other plugins.
     """
 
     session_id: str = ""
@@ -52,7 +54,7 @@ class SyncRecord:
     failures: int = 0
     needs_user: bool = False
     waiting_since: float = 0.0
-    waiting_for: str = ""
+    server: str = ""
 
     @property
     def last_tried(self) -> float:
@@ -84,6 +86,7 @@ class SyncRecord:
             trigger=trigger,
             confirmed=confirmed,
             confirmed_count=stored if confirmed else stored - self.new_entries(stored),
+            server=self.server,
         )
 
     def ended_well(self) -> SyncRecord:
@@ -102,19 +105,22 @@ class SyncRecord:
             failures=self.failures + 1,
             needs_user=needs_user,
             waiting_since=0.0,
-            waiting_for="",
         )
 
-    def waits(self, now: float, server: str) -> SyncRecord:
-        """Return the record of a session that does not go on, until a server takes it on."""
-        since = self.waiting_since if self.waiting_for == server else 0.0
-        return replace(self, waiting_since=since or now, waiting_for=server)
+    def waits(self, now: float) -> SyncRecord:
+        """Return the record of a session that does not go on, until the server takes it on."""
+        since = 0.0 if self.given_up(now) else self.waiting_since
+        return replace(self, waiting_since=since or now)
+
+    def given_up(self, now: float) -> bool:
+        """Tell whether it has waited for so long that nobody asks for it any more."""
+        return 0 < self.waiting_since <= now - KEPT_SECONDS
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of the file, in the form of the other cognee plugins.
 
-        Their times are epoch milliseconds. ``outcome``, ``confirmed_count``, ``needs_user`` and
-        ``waiting…`` are ours; they do not look at them.
+        Their times are epoch milliseconds. ``outcome``, ``confirmed_count``, ``needs_user``,
+        ``waiting_since`` and ``server`` are ours; they do not look at them.
         """
         content: dict[str, Any] = {"session_id": self.session_id, "dataset": self.dataset}
         if self.improved_at:
@@ -134,10 +140,9 @@ class SyncRecord:
                 "needs_user": self.needs_user,
             }
         if self.waiting_since:
-            content |= {
-                "waiting_since": round(self.waiting_since * 1000),
-                "waiting_for": self.waiting_for,
-            }
+            content["waiting_since"] = round(self.waiting_since * 1000)
+        if self.server:
+            content["server"] = self.server
         return content
 
     @classmethod
@@ -161,7 +166,7 @@ class SyncRecord:
             failures=max(1, _count(content, "failure_count")) if failed_at else 0,
             needs_user=bool(failed_at) and content.get("needs_user") is True,
             waiting_since=_seconds(content, "waiting_since"),
-            waiting_for=_text(content, "waiting_for"),
+            server=_text(content, "server"),
         )
 
 

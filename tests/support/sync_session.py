@@ -12,6 +12,7 @@ from typing import Any
 from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.improver import Improver, SyncTarget
 from builtin_plugins.sync.plugin import SyncPlugin
+from builtin_plugins.sync.record import server_name
 from cognee_hooks.context import PluginContext
 from cognee_hooks.results import Act
 from cognee_hooks.services.ledger import Ledger
@@ -95,7 +96,8 @@ class Rig:
         self.host = scripted_host(home, self.client, session_id, **environ)
         self.port.session = self.host.session
         self.folder = self.host.paths.state_dir / "improve-state"
-        self.records = SyncRecords(self.folder, logging.getLogger("test"))
+        server = server_name(self.host.services.mode.url)
+        self.records = SyncRecords(self.folder, server, logging.getLogger("test"))
         self.ledger = Ledger(home / "ledger", "claude-code", home / "no-key")
         self.context = PluginContext(
             plugin="sync",

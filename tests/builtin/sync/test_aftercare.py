@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import time
 
@@ -9,12 +10,13 @@ import pytest
 
 from builtin_plugins.sync import aftercare
 from builtin_plugins.sync.aftercare import MOST_SWEPT
-from builtin_plugins.sync.record import SyncRecord, server_name
+from builtin_plugins.sync.files import SyncRecords
+from builtin_plugins.sync.record import SyncRecord
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import DatasetChanged, SessionEnd, SessionStart
-from cognee_hooks.services.filelock import KernelLock
 from cognee_hooks.services.names import session_file_stem
+from cognee_hooks.services.session_state import KEPT_SECONDS
 from tests.support.scripted import fails
 from tests.support.sync_session import HERE
 
@@ -35,18 +37,22 @@ async def end(rig):
     await rig.plugin().cognee_session_end(SessionEnd(session_id=SESSION), Deadline.after(9))
 
 
-def turned_away(rig, *sessions, stored=2, server=""):
+def turned_away(rig, *sessions, stored=2, records=None, ago=60.0):
     """Sessions, as ``id/dataset``, that found the server busy when they ended, one by one."""
-    by = server or server_name(rig.context.services.mode.url)
     for number, name in enumerate(sessions):
         session, _, dataset = name.partition("/")
         record = SyncRecord(session_id=session, dataset=dataset or DATA)
-        put(rig, record.waits(rig.now - 60 + number, by))
+        put(rig, record.waits(rig.now - ago + number), records=records)
         rig.store(stored, session_id=session)
 
 
-def put(rig, record, age=60.0):
-    rig.records.write(record)
+def elsewhere(rig):
+    """The same records, as a session that works with another server sees them."""
+    return SyncRecords(rig.folder, "another server", logging.getLogger("test"))
+
+
+def put(rig, record, age=60.0, records=None):
+    (records or rig.records).write(record)
     path = rig.folder / f"{session_file_stem(record.session_id)}.json"
     os.utime(path, (rig.now - age, rig.now - age))
 
@@ -200,7 +206,7 @@ async def test_progress_makes_the_waits_short_again(rig, monkeypatch):
 
 async def test_only_one_session_at_a_time_sees_to_it(rig):
     turned_away(rig, "claude_a")
-    lock = KernelLock(rig.folder / "waiting.lock")
+    lock = rig.records.line_lock()
     assert lock.try_acquire()
     await begin(rig)
     assert rig.improves == []
@@ -210,26 +216,65 @@ async def test_only_one_session_at_a_time_sees_to_it(rig):
     assert len(rig.improves) == 1
 
 
+async def test_who_sees_to_those_of_another_server_keeps_nobody_from_his_own(rig):
+    turned_away(rig, "claude_a")
+    assert elsewhere(rig).line_lock().try_acquire()
+    rig.answers(RUNNING)
+    await begin(rig)
+    assert len(rig.improves) == 1
+
+
+async def test_of_many_that_wait_none_is_passed_over(rig):
+    rig.now = time.time()  # what is synced changes its file, and becomes the newest
+    many = [f"claude_{number}/data_{number}" for number in range(60)]
+    turned_away(rig, *many)
+    rig.answers(RUNNING)
+    await begin(rig)
+    assert sorted(asked(rig)) == sorted(many)
+
+
+async def test_who_comes_at_last_is_seen_to_as_well(rig, monkeypatch):
+    monkeypatch.setattr(aftercare, "PAUSES", (1.0,))
+    turned_away(rig, "claude_a")
+    waits = []
+
+    def pause(*_, **__):
+        waits.append(1)
+        if len(waits) == len(aftercare.PAUSES):  # the last one
+            turned_away(rig, "claude_b/another", ago=30.0)
+        return 0
+
+    monkeypatch.setattr(aftercare, "jittered", pause)
+    rig.answers(BUSY)
+    await begin(rig)
+    assert "claude_b/another" in asked(rig)
+    assert len(rig.improves) < 6
+
+
 async def test_where_no_lock_can_be_made_nobody_sees_to_it(rig, caplog):
     turned_away(rig, "claude_a")
-    (rig.folder / "waiting.lock").symlink_to(rig.folder / "elsewhere")
+    rig.records.line_lock()._path.symlink_to(rig.folder / "elsewhere")
     await begin(rig)
     assert rig.improves == []
     assert "no lock for syncs" in caplog.text
 
 
-@pytest.mark.parametrize("why", ["another server", "nothing stored", "needs a person"])
+@pytest.mark.parametrize(
+    "why", ["another server", "nothing stored", "needs a person", "busy for a month"]
+)
 async def test_some_have_to_stay_where_they_are(rig, why):
     match why:
         case "another server":
-            turned_away(rig, "claude_a", server=server_name("http://127.0.0.1:1"))
+            turned_away(rig, "claude_a", records=elsewhere(rig))
         case "nothing stored":
             turned_away(rig, "claude_a", stored=0)
+        case "busy for a month":
+            turned_away(rig, "claude_a", ago=KEPT_SECONDS)
         case "needs a person":
             turned_away(rig, "claude_a")
             failed = SyncRecord(session_id="claude_a", dataset=DATA)
             failed = failed.failed(rig.now - 60, "HTTP 402", "final", needs_user=True)
-            put(rig, failed.waits(rig.now, server_name(rig.context.services.mode.url)))
+            put(rig, failed.waits(rig.now))
     rig.answers(RUNNING)
     await begin(rig)
     await end(rig)

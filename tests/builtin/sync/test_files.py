@@ -20,7 +20,7 @@ STEM = session_file_stem("s")
 
 @pytest.fixture
 def records(tmp_path):
-    return SyncRecords(tmp_path / "improve-state", LOG)
+    return SyncRecords(tmp_path / "improve-state", "", LOG)
 
 
 def test_a_record_is_kept_in_a_private_file_named_by_its_session(records, tmp_path):
@@ -28,7 +28,7 @@ def test_a_record_is_kept_in_a_private_file_named_by_its_session(records, tmp_pa
     path = tmp_path / "improve-state" / f"{STEM}.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text().endswith("}\n")
-    assert SyncRecords(path.parent, LOG).read("s", "d") == GOOD
+    assert SyncRecords(path.parent, "", LOG).read("s", "d") == GOOD
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_named_pipe_in_the_place_of_a_record_holds_nobody_up(records, tmp_path
 
 def test_a_disk_that_fails_costs_the_record_only(tmp_path, caplog):
     (tmp_path / "file").touch()
-    records = SyncRecords(tmp_path / "file", LOG)
+    records = SyncRecords(tmp_path / "file", "", LOG)
     records.write(GOOD)
     assert "not saved" in caplog.text
     assert records.read("s", "d").improved_at == 0.0
@@ -80,7 +80,7 @@ def test_a_text_that_is_no_text_costs_the_record_only(records, caplog):
 
 def test_one_at_a_time_syncs_a_session(records, tmp_path):
     mine = records.lock("s", 60)
-    other = SyncRecords(tmp_path / "improve-state", LOG)
+    other = SyncRecords(tmp_path / "improve-state", "", LOG)
     assert mine.try_acquire()
     assert not other.lock("s", 60).try_acquire()
     assert other.lock("t", 60).try_acquire()

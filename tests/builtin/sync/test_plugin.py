@@ -5,9 +5,10 @@ import os
 import pytest
 
 from builtin_plugins.sync import texts
+from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.improver import SyncTarget
 from builtin_plugins.sync.plugin import MOST_RETRIES, MOST_SWEPT
-from builtin_plugins.sync.record import SyncRecord
+from builtin_plugins.sync.record import SyncRecord, server_name
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.events import (
@@ -345,7 +346,7 @@ async def test_a_busy_dataset_is_tried_again_with_growing_jittered_waits_and_not
     for step, seconds in enumerate(waits[1:]):
         assert 30 * 2**step <= seconds <= 90 * 2**step
     assert len(set(waits)) == len(waits)
-    assert rig.record == SyncRecord(session_id=SESSION, dataset="agent_sessions")
+    assert (rig.record.improved_at, rig.record.failures) == (0.0, 0)
 
 
 async def test_a_turn_puts_the_next_try_off_until_its_end(rig):
@@ -438,6 +439,19 @@ async def test_a_server_that_cannot_is_not_asked_for_all_of_them(rig, answer):
     await rest(rig, rig.plugin())
     await rig.timer.fire()
     assert [session for session, _ in synced(rig)] == ["claude_a"]
+
+
+async def test_what_was_left_behind_at_another_server_stays_there(rig):
+    record = SyncRecord(session_id="claude_a", dataset="claude_a_data")
+    path = rig.folder / f"{session_file_stem('claude_a')}.json"
+    for server in ("another server", server_name(rig.context.services.mode.url)):
+        SyncRecords(rig.folder, server, rig.context.log).write(record)
+        os.utime(path, (rig.now - 7200, rig.now - 7200))
+        rig.store(2, session_id="claude_a")
+        rig.answers(PROMOTED)
+        await rest(rig, rig.plugin())
+        await rig.timers[-1].fire()
+        assert len(rig.improves) == (server != "another server")
 
 
 async def test_in_one_rest_only_a_few_are_looked_after(rig):

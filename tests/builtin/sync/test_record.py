@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builtin_plugins.sync.record import SyncRecord
+from cognee_hooks.services.session_state import KEPT_SECONDS
 
 NAMES = [
     "session_id",
@@ -22,7 +23,7 @@ NAMES = [
     "failure_count",
     "needs_user",
     "waiting_since",
-    "waiting_for",
+    "server",
 ]
 VALUES = (
     st.none()
@@ -44,8 +45,8 @@ def test_any_file_is_read_and_can_be_written_again(content):
     again = SyncRecord.of_json(json.loads(json.dumps(record.to_json())))
     assert again.new_entries(5) == record.new_entries(5)
     assert again.failures == record.failures
-    assert again.waits(7.0, "a").waiting_since == record.waits(7.0, "a").waiting_since
-    assert again.waits(7.0, "a").waiting_since > 0
+    assert again.waits(7.0).waiting_since == record.waits(7.0).waiting_since
+    assert again.waits(7.0).waiting_since > 0
 
 
 @given(
@@ -64,7 +65,7 @@ def test_a_record_is_read_as_it_was_written(story):
         elif what == "end":
             record = record.ended_well()
         elif what == "busy":
-            record = record.waits(now, f"server {count % 2}")
+            record = record.waits(now)
         else:
             record = record.accepted(now, count, "auto", confirmed=what == "good")
     content = json.loads(json.dumps(record.to_json()))
@@ -96,11 +97,18 @@ def test_the_file_is_the_one_of_the_other_plugins():
 
 
 def test_a_server_that_stays_busy_is_remembered_since_the_first_time():
-    record = EMPTY.waits(1.0, "a").waits(2.0, "a")
-    assert (record.waiting_since, record.waiting_for) == (1.0, "a")
-    assert record.waits(3.0, "b").waiting_since == 3.0
+    record = EMPTY.waits(1.0).waits(2.0)
+    assert record.waiting_since == 1.0
     for after in (record.accepted(4.0, 1, "sweep", confirmed=False), record.failed(4.0, "x", "x")):
-        assert (after.waiting_since, after.waiting_for) == (0.0, "")
+        assert after.waiting_since == 0.0
+
+
+def test_a_session_that_waited_for_a_month_is_given_up_until_it_waits_anew():
+    record = EMPTY.waits(1.0)
+    assert not record.given_up(KEPT_SECONDS)
+    assert record.given_up(1.0 + KEPT_SECONDS)
+    assert not record.waits(1.0 + KEPT_SECONDS).given_up(1.0 + KEPT_SECONDS)
+    assert not EMPTY.given_up(1.0 + KEPT_SECONDS)
 
 
 def test_an_empty_record_is_a_file_without_times():
