@@ -6,7 +6,7 @@ A host makes reports of what it counted; whoever asks a daemon reads them from i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cognee_hooks.faults import Faults, FaultType
@@ -42,6 +42,11 @@ class HookReport:
     last_fault: str = ""
     slow: int = 0
     quarantined: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as the daemon tells it."""
+        # `asdict` copies everything deeply; an open page asks every second, of all sessions.
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +95,7 @@ class PluginReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as the daemon tells it."""
-        return {"name": self.name, "hooks": [asdict(each) for each in self.hooks]}
+        return {"name": self.name, "hooks": [each.as_json() for each in self.hooks]}
 
 
 def reports(
