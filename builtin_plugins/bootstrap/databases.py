@@ -5,14 +5,17 @@ worked on, and no route deletes that. There and in the database of sessions, wha
 routes stays in free pages and in logs. Where they are SQLite files of this machine, the server can
 go on working meanwhile: what is changed is changed in one transaction under SQLite's own locks, for
 which the server waits half a minute and longer, and packing a file is a transaction of SQLite's.
+Each is given up before the server would stop waiting, which leaves the file as it was.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +27,15 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 10.0
 """Longest that a step waits for the server, whose own transactions are short."""
+HELD_SECONDS = 20.0
+"""Longest that the server waits for us; it gives up after 30 s at the earliest."""
+PACKED_BYTES = 1024 * 1024 * 1024
+"""Largest file that is packed: the end of it, which copies the file, cannot be broken off."""
+_SPACE = 2
+"""What packing needs for a while, in times of the file: a packed copy, and a log of it."""
 _SPARE_SECONDS = 1.0
+_STEPS = 10_000
+"""Instructions of SQLite's machine between two looks at the clock."""
 _NOTED = (
     ("queries", "text"),
     ("results", "value"),
@@ -34,8 +45,21 @@ _NOTED = (
 """Columns that nothing but a look into the past reads, of all accounts."""
 _MAGIC = b"SQLite format 3\0"
 _CHUNK = 1024 * 1024
+LOGS = ("-wal", "-journal")
+"""Ends of the names of the files that belong to a database."""
 _ABOUT = "a database of the local server, which goes on working"
-_BUSY = "the server is using it ({reason}); run scrub again"
+_BUSY = "the server is using it; run scrub again"
+_SLOW = "it is too large to be looked through in the time that there is; run scrub again"
+_UNUSABLE = (
+    "it cannot be cleaned ({reason}), so it may hold the value; have whoever knows the server look"
+)
+_UNPACKED = (
+    "{why}, so what was deleted stays in its free pages; stop the server (`cognee-hooks down`), "
+    "pack the file (`sqlite3 FILE VACUUM`), and run scrub again"
+)
+_LARGE = "at {size} MB it is too large to be packed while the server works"
+_FULL = "the disk has no room for a packed copy of its {size} MB"
+_LONG = "packing it takes longer than the server would wait"
 _STORED = (
     "it is in what is stored there and not only noted down; run scrub again, or have whoever knows "
     "the server look"
@@ -92,13 +116,13 @@ def scrub(
     rows = []
     for each in databases:
         place = str(each.path)
+        work = _Scrub(each, leak, deadline)
         try:
-            count, left = _Scrub(each, leak, deadline).done(dry_run=dry_run)
-        except (sqlite3.Error, OSError) as error:
-            detail = _BUSY.format(reason=type(error).__name__)
-            rows.append(Scrubbed(place=place, state=ScrubState.LEFT, detail=detail))
+            count, left = (work.looked(), 0) if dry_run else work.cleaned()
+        except (sqlite3.Error, OSError, _NotDone) as error:
+            rows.append(Scrubbed(place=place, state=ScrubState.LEFT, detail=_told(error)))
             continue
-        if left and not dry_run:
+        if left:
             rows.append(Scrubbed(place=place, state=ScrubState.LEFT, count=left, detail=_STORED))
         elif count:
             state = ScrubState.FOUND if dry_run else ScrubState.CLEANED
@@ -106,17 +130,42 @@ def scrub(
     return rows
 
 
+class _NotDone(Exception):
+    """Something was not done, for a reason that is told to people."""
+
+
 class _Scrub:
     """The work on one database."""
 
     def __init__(self, database: ServerDatabase, leak: Leak, deadline: Deadline) -> None:
-        self._path = database.path
+        # SQLite keeps the log where a link leads to, and not beside the link.
+        self._path = Path(os.path.realpath(database.path))
         self._columns = database.columns
         self._leak = leak
-        self._deadline = deadline
+        self._limit = deadline.sparing(_SPARE_SECONDS)
 
-    def done(self, *, dry_run: bool) -> tuple[int, int]:
-        """Take the value out, unless it is only looked for.
+    def looked(self) -> int:
+        """Return how often the value is there.
+
+        Raises:
+            sqlite3.Error: Something is wrong with the database, or its server keeps it locked.
+            OSError: The file cannot be read.
+            _NotDone: There is no time.
+        """
+        try:
+            with self._opened("ro") as database:
+                rows = sum(map(len, self._held(database).values()))
+        except sqlite3.Error:
+            # What a killed server has not finished is undone by whoever may write. That the value
+            # is there can be told all the same.
+            count = self._in_bytes()
+            if not count:
+                raise
+            return count
+        return max(rows, self._in_bytes())
+
+    def cleaned(self) -> tuple[int, int]:
+        """Take the value out.
 
         Returns:
             How often it was there, and how often it is.
@@ -124,17 +173,42 @@ class _Scrub:
         Raises:
             sqlite3.Error: The server keeps its database locked, or something is wrong with it.
             OSError: The file cannot be read.
+            _NotDone: There is no time, or no room.
         """
+        with self._opened("rw") as database:
+            held = self._held(database)
+            count = max(sum(map(len, held.values())), self._in_bytes())
+            if not count:
+                return 0, 0
+            self._change(database, held)
+            self._empty_log(database)
+            why = self._unpackable()
+            if not why:
+                self._pack(database)
+                self._empty_log(database)
+        left = self._in_bytes()
+        if why and left:
+            raise _NotDone(_UNPACKED.format(why=why))
+        return count, left
+
+    @contextmanager
+    def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
         # Only what is there is opened: a file that SQLite makes would be an empty database.
-        address = f"{self._path.as_uri()}?mode={'ro' if dry_run else 'rw'}"
+        address = f"{self._path.as_uri()}?mode={mode}"
         opened = sqlite3.connect(address, uri=True, timeout=self._patience, isolation_level=None)
         with closing(opened) as database:
-            held = {each: list(self._holding(database, *each)) for each in self._columns}
-            count = max(sum(map(len, held.values())), self._in_bytes())
-            if dry_run or not count:
-                return count, count
-            self._clean(database, held)
-        return count, self._in_bytes()
+            # One torn text must not keep the others from being cleaned.
+            database.text_factory = lambda data: data.decode("utf-8", "replace")
+            self._bound(database, self._limit)
+            yield database
+
+    def _bound(self, database: sqlite3.Connection, limit: Deadline) -> None:
+        """Have SQLite break off what is under way when the time is over."""
+        database.set_progress_handler(lambda: limit.expired, _STEPS)
+
+    def _held(self, database: sqlite3.Connection) -> dict[tuple[str, str], list[int]]:
+        """Return the rows that hold the value in each column that may be changed."""
+        return {each: list(self._holding(database, *each)) for each in self._columns}
 
     def _holding(self, database: sqlite3.Connection, table: str, column: str) -> Iterator[int]:
         """Yield the rows that hold the value in a column."""
@@ -145,25 +219,53 @@ class _Scrub:
                 if self._cleaned(text) != text:
                     yield row
 
-    def _clean(
+    def _change(
         self, database: sqlite3.Connection, held: Mapping[tuple[str, str], Sequence[int]]
     ) -> None:
         database.execute("PRAGMA secure_delete = ON")
         database.execute("BEGIN IMMEDIATE")
+        self._bound(database, self._limit.within(HELD_SECONDS))
         try:
             for (table, column), rows in held.items():
                 for row in rows:
                     self._clean_row(database, table, column, row)
-        except BaseException:
-            database.execute("ROLLBACK")
-            raise
-        database.execute("COMMIT")
-        # What was deleted before stays in free pages, and what was changed in the log.
-        for step in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-            database.execute(f"PRAGMA busy_timeout = {self._patience * 1000:.0f}")
-            busy = database.execute(step).fetchone()
-            if busy is not None and busy[0]:
-                raise sqlite3.OperationalError("the log is in use")
+            database.execute("COMMIT")
+        finally:
+            self._bound(database, self._limit)
+            if database.in_transaction:  # some errors end it by themselves
+                database.execute("ROLLBACK")
+
+    def _empty_log(self, database: sqlite3.Connection) -> None:
+        """Have what was changed written to the file, and nothing left in the log."""
+        self._wait(database)
+        busy, *_ = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise _NotDone(_BUSY)
+
+    def _unpackable(self) -> str:
+        """Return why the file cannot be packed, "" where it can."""
+        size = self._path.stat().st_size
+        if size > PACKED_BYTES:
+            return _LARGE.format(size=size // 1_000_000)
+        if shutil.disk_usage(self._path.parent).free < _SPACE * size:
+            return _FULL.format(size=size // 1_000_000)
+        return ""
+
+    def _pack(self, database: sqlite3.Connection) -> None:
+        """Write the file anew, without the free pages in which is what was deleted before."""
+        self._wait(database)
+        self._bound(database, self._limit.within(HELD_SECONDS))
+        try:
+            database.execute("VACUUM")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            raise _NotDone(_UNPACKED.format(why=_LONG)) from error
+        self._bound(database, self._limit)
+
+    def _wait(self, database: sqlite3.Connection) -> None:
+        """Have the next step wait for the server as long as there is time."""
+        database.execute(f"PRAGMA busy_timeout = {self._patience * 1000:.0f}")
 
     def _clean_row(self, database: sqlite3.Connection, table: str, column: str, row: int) -> None:
         select = f"SELECT {column} FROM {table} WHERE rowid = ?"  # noqa: S608 - names of ours
@@ -184,14 +286,28 @@ class _Scrub:
         return json.dumps(self._leak.cleaned(document)) if self._leak.count_in(document) else text
 
     def _in_bytes(self) -> int:
-        """Return how often the bytes of the database and of its log hold the value."""
-        log = self._path.with_name(f"{self._path.name}-wal")
-        return sum(_count_in(each, self._leak) for each in (self._path, log))
+        """Return how often the bytes of the database and of its logs hold the value."""
+        named = [self._path.with_name(f"{self._path.name}{end}") for end in ("", *LOGS)]
+        return sum(_count_in(each, self._leak, self._limit) for each in named)
 
     @property
     def _patience(self) -> float:
         """Seconds to wait for a lock."""
-        return max(0.0, min(BUSY_SECONDS, self._deadline.remaining() - _SPARE_SECONDS))
+        return max(0.0, min(BUSY_SECONDS, self._limit.remaining()))
+
+
+def _told(error: Exception) -> str:
+    """Return for people why something was not done."""
+    if isinstance(error, _NotDone):
+        return str(error)
+    if not isinstance(error, sqlite3.Error):
+        return _UNUSABLE.format(reason=type(error).__name__)
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # less what is special
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return _BUSY
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return _SLOW
+    return _UNUSABLE.format(reason=getattr(error, "sqlite_errorname", type(error).__name__))
 
 
 def _is_sqlite_meant(word: str) -> bool:
@@ -200,18 +316,23 @@ def _is_sqlite_meant(word: str) -> bool:
 
 def _is_sqlite(path: Path) -> bool:
     try:
+        # Asked first: a named pipe would keep us waiting for whoever writes into it.
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
-            return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
+            return file.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
 
 
-def _count_in(path: Path, leak: Leak) -> int:
+def _count_in(path: Path, leak: Leak, limit: Deadline) -> int:
     if not path.is_file():
         return 0
     count, before = 0, b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
+            if limit.expired:
+                raise _NotDone(_SLOW)
             data = before + chunk
             # What ends in the overlap was counted with the chunk before.
             count += sum(start + size > len(before) for start, size in leak.places(data))

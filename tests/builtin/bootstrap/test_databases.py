@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -177,7 +181,159 @@ def test_a_value_across_two_reads_is_counted_once(path: Path, monkeypatch: pytes
     for size in range(leak.longest, leak.longest + 40):
         monkeypatch.setattr(databases, "_CHUNK", size)
         file.write_bytes(b"x" * 37 + b"plain-value-7431" + b"y" * 55 + b"plain-value-7431")
-        assert databases._count_in(file, leak) == 2
+        assert databases._count_in(file, leak, Deadline.after(30)) == 2
+
+
+def test_a_named_pipe_in_the_place_of_a_database_is_not_waited_for(path: Path):
+    os.mkfifo(path.with_name("cache.db"))
+    root = {"SYSTEM_ROOT_DIRECTORY": str(path.parent.parent)}
+    assert [each.path for each in databases_of(root)] == [path]
+
+
+def test_the_log_of_a_database_behind_a_link_is_looked_at_where_it_is(path: Path, tmp_path: Path):
+    folder = tmp_path / "linked" / "databases"
+    folder.mkdir(parents=True)
+    (folder / "cognee_db").symlink_to(path)
+    assert CORE not in path.read_bytes()  # all is in the log
+    [looked] = scrubbed(folder / "cognee_db", dry_run=True)
+    assert (looked.place, looked.count) == (
+        str(folder / "cognee_db"),
+        sum(1 for _ in Leak(VALUE).places(stored(path))),
+    )
+    [row] = scrubbed(folder / "cognee_db")
+    assert row.state is ScrubState.CLEANED
+    assert CORE not in stored(path)
+
+
+KILLED = """
+import os, signal, sqlite3, sys
+
+path, mode, value = sys.argv[1:]
+server = sqlite3.connect(path, isolation_level=None)
+server.execute(f"PRAGMA journal_mode = {mode}")
+server.execute("PRAGMA cache_size = 1")  # so that pages are written before the end
+server.execute("CREATE TABLE queries (id TEXT PRIMARY KEY, text TEXT)")
+server.execute("INSERT INTO queries VALUES ('a', ?)", (value,))
+server.execute("BEGIN IMMEDIATE")
+for row in range(500):
+    server.execute("INSERT INTO queries VALUES (?, ?)", (row, "unfinished" * 50))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("mode", ["WAL", "DELETE", "PERSIST", "TRUNCATE"])
+def test_what_a_killed_server_left_is_found_and_cleaned(system: Path, mode: str):
+    made = system / "databases" / "cognee_db"
+    subprocess.run([sys.executable, "-c", KILLED, made, mode, VALUE], check=False)
+    before = {each.name: each.read_bytes() for each in made.parent.iterdir()}
+    assert len(before) >= 2
+    [looked] = scrubbed(made, dry_run=True)
+    assert looked.state is ScrubState.FOUND
+    kept = {each.name: each.read_bytes() for each in made.parent.iterdir()}
+    assert kept["cognee_db"] == before["cognee_db"]
+    [row] = scrubbed(made)
+    assert row.state is ScrubState.CLEANED
+    assert not any(CORE in each.read_bytes() for each in made.parent.iterdir())
+    assert read(made, "SELECT * FROM queries") == [("a", MARKER)]
+
+
+def test_a_torn_text_keeps_no_other_from_being_cleaned(path: Path):
+    write(
+        path,
+        ("INSERT INTO queries VALUES ('torn', CAST(x'41ff' AS TEXT), 'u')", ()),
+        ("INSERT INTO queries VALUES ('both', CAST(? AS TEXT), 'u')", (b"\xff" + VALUE.encode(),)),
+    )
+    [row] = scrubbed(path)
+    assert row.state is ScrubState.CLEANED
+    rows = dict(read(path, "SELECT id, CAST(text AS BLOB) FROM queries"))
+    assert rows["torn"] == b"A\xff"
+    assert rows["both"].endswith(MARKER.encode())
+    assert CORE not in stored(path)
+
+
+def test_a_schema_of_another_cognee_is_named_and_left_as_it_is(path: Path):
+    other = "CREATE TABLE results (value TEXT PRIMARY KEY) WITHOUT ROWID"
+    write(path, ("DROP TABLE results", ()), (other, ()))
+    before = read(path, "SELECT * FROM queries")
+    [row] = scrubbed(path)
+    assert row.state is ScrubState.LEFT
+    assert "using it" not in row.detail
+    assert read(path, "SELECT * FROM queries") == before
+
+
+# -- large files -----------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_too_large_is_cleaned_but_not_packed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(databases, "PACKED_BYTES", 1000)
+    write(path, ("INSERT INTO data VALUES ('b', ?)", (VALUE,)))
+    [row] = scrubbed(path)
+    assert row.state is ScrubState.LEFT
+    assert "too large to be packed" in row.detail
+    assert "sqlite3 FILE VACUUM" in row.detail
+    assert VALUE not in str(read(path, "SELECT text FROM queries"))
+
+
+def test_a_disk_without_room_is_not_filled(path: Path, monkeypatch: pytest.MonkeyPatch):
+    usage = shutil.disk_usage(path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=10))
+    write(path, ("INSERT INTO data VALUES ('b', ?)", (VALUE,)))
+    [row] = scrubbed(path)
+    assert row.state is ScrubState.LEFT
+    assert "no room" in row.detail
+
+
+def test_a_file_that_needs_no_packing_is_clean_without(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(databases, "PACKED_BYTES", 0)
+    rows = scrubbed(path)
+    assert [row.state for row in rows] == [ScrubState.CLEANED]
+    assert CORE not in stored(path)
+
+
+def fill(path: Path, table: str = "results") -> None:
+    with closing(sqlite3.connect(path)) as opened, opened:
+        rows = ((str(number), "x" * 300) for number in range(5000))
+        opened.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+
+
+def test_packing_that_takes_too_long_is_given_up_and_harms_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    fill(path)
+    write(path, ("INSERT INTO data VALUES ('b', ?)", (VALUE,)))
+    monkeypatch.setattr(databases._Scrub, "_change", lambda *_: None)
+    monkeypatch.setattr(databases, "HELD_SECONDS", 0.0)
+    monkeypatch.setattr(databases, "_STEPS", 100)
+    [row] = scrubbed(path)
+    assert row.state is ScrubState.LEFT
+    assert "longer than the server would wait" in row.detail
+    assert read(path, "PRAGMA integrity_check") == [("ok",)]
+    assert read(path, "SELECT count(*) FROM results") == [(5001,)]
+
+
+def test_a_change_that_takes_too_long_is_undone(path: Path, monkeypatch: pytest.MonkeyPatch):
+    before = read(path, "SELECT text FROM queries")
+    monkeypatch.setattr(databases, "HELD_SECONDS", 0.0)
+    monkeypatch.setattr(databases, "_STEPS", 1)
+    [row] = scrubbed(path)
+    assert row.state is ScrubState.LEFT
+    assert read(path, "SELECT text FROM queries") == before
+    assert read(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_look_ends_when_its_time_is_over(
+    path: Path, monkeypatch: pytest.MonkeyPatch, *, dry_run: bool
+):
+    fill(path)
+    monkeypatch.setattr(databases, "_STEPS", 100)
+    before = stored(path)
+    [row] = scrubbed(path, dry_run=dry_run, seconds=0.5)
+    assert row.state is ScrubState.LEFT
+    assert "in the time that there is" in row.detail
+    assert stored(path) == before
 
 
 # -- the server works meanwhile ------------------------------------------------------------------
@@ -242,8 +398,11 @@ def test_a_damaged_database_is_named_and_left_alone(path: Path):
     broken = path.with_name("broken")
     broken.write_bytes(b"SQLite format 3\0" + VALUE.encode() * 300)
     found = [ServerDatabase(broken, (("queries", "text"),))]
+    before = broken.read_bytes()
     [row] = scrub(found, Leak(VALUE), Deadline.after(5), dry_run=False)
     assert (row.state, row.place) == (ScrubState.LEFT, str(broken))
+    assert "SQLITE_NOTADB" in row.detail
+    assert broken.read_bytes() == before
 
 
 # -- whose ---------------------------------------------------------------------------------------
