@@ -20,7 +20,7 @@ from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
 from cognee_hooks.daemon.sessions import LiveSessions
 from cognee_hooks.daemon.thin_client import LIMIT, VERSION
-from cognee_hooks.daemon.watchdog import Watchdog
+from cognee_hooks.daemon.watchdog import REST_SECONDS, Watchdog
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.services.crypto import Sealer
 from cognee_hooks.services.paths import Paths
@@ -103,9 +103,11 @@ class Daemon:
             if idle >= self._idle_seconds:
                 _LOG.info("nothing happened for %.0f s", idle)
                 return
+            # The watchdog wakes an idle process as often.
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._idle_seconds - idle):
+                async with asyncio.timeout(min(self._idle_seconds - idle, REST_SECONDS)):
                     await self._stopping.wait()
+            self._stop_if_lost()
 
     def _busy(self) -> None:
         self._watchdog.expect()
@@ -116,13 +118,19 @@ class Daemon:
 
     def _look(self, seconds: float) -> None:
         del self._looks[seconds]
-        if not self._is_reachable():
-            _LOG.warning("the daemon's folder is gone, and nobody can find it any more")
-            self._stopping.set()
+        if self._stop_if_lost():
             return
         task = asyncio.create_task(self._sessions.take_up_spool())
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
+
+    def _stop_if_lost(self) -> bool:
+        """Stop where nobody can find this daemon; another one may be at the same sessions."""
+        lost = not self._stopping.is_set() and not self._is_reachable()
+        if lost:
+            _LOG.warning("the daemon's folder is gone, and nobody can find it any more")
+            self._stopping.set()
+        return lost
 
     def _is_in_charge(self) -> bool:
         """Tell whether other daemons find our lock; without it another one may be at work."""

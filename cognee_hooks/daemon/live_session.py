@@ -142,6 +142,7 @@ class LiveSession:
         self._again: set[str] = set()
         self._open_prompt = ""
         self._settling: asyncio.Task[None] | None = None
+        self._finishing: asyncio.Task[None] | None = None
         self._ready = self._spawn(self._make_host(after))
 
     # -- who it is -------------------------------------------------------------------------------
@@ -203,9 +204,7 @@ class LiveSession:
 
     async def status_line(self, max_width: int, *, colour: bool) -> str:
         """Return the status line; "" while the session is being made."""
-        if self.host is None:
-            return ""
-        return await self.host.status_line(max_width, colour=colour)
+        return "" if self.host is None else await self.host.status_line(max_width, colour=colour)
 
     def fits(self, environ: Mapping[str, str]) -> bool:
         """Tell whether the settings in an environment are those of this session."""
@@ -236,6 +235,9 @@ class LiveSession:
         """Finish what is under way and close the host; what is not sent stays in the journal."""
         if self._watched is not None:
             self._watched.stop()
+        # What is left now stays, so nobody need look whether it is done.
+        if self._finishing is not None and self._finishing is not asyncio.current_task():
+            self._finishing.cancel()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=deadline.remaining() / 2)
         if self.host is None or not self._ready.done():
@@ -267,7 +269,7 @@ class LiveSession:
             await then()
 
         # Not among the tasks: `then` closes this session, which waits for those.
-        self._sent = asyncio.create_task(poll())
+        self._finishing = asyncio.create_task(poll())
 
     def row(self) -> dict[str, object]:
         """Return what there is to know about the session, for people."""

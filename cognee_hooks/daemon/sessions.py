@@ -301,7 +301,7 @@ class LiveSessions:
 
     async def _finish(self, session: LiveSession, incoming: Incoming | None) -> None:
         await session.end(incoming)
-        if not session.unfinished:
+        if self._closed or not session.unfinished:
             await session.close(Deadline.after(GRACE_SECONDS, self._clock))
             return
         # What it could not send goes out when the server is back, and plugins finish their work.

@@ -565,6 +565,16 @@ async def test_an_ended_session_is_kept_while_a_plugin_is_at_work_for_it(running
     await until(lambda: len(running.sessions.rows()) == 1)
 
 
+async def test_a_session_that_ends_while_the_daemon_does_is_not_kept_for_a_plugin(running):
+    await running.hook("UserPromptSubmit", PROMPT)
+    host = running.sessions._live["claude-code", f"claude_{SID}"].host
+    host.outlast("sync", asyncio.sleep(PATIENCE))
+    await running.hook("SessionEnd", payload("SessionEnd.other", session_id=SID))
+    await running.sessions.close(Deadline.after(PATIENCE))
+    assert not host.unfinished
+    assert running.sessions.rows() == []
+
+
 @pytest.mark.parametrize("blocked", ["bridge", ""])
 async def test_only_so_many_ended_sessions_wait_for_the_server(
     running, fake, monkeypatch, isolated_environment, blocked
@@ -580,6 +590,8 @@ async def test_only_so_many_ended_sessions_wait_for_the_server(
         await running.hook("SessionEnd", {**payload("SessionEnd.other"), **who}, **more)
     await until(lambda: not running.sessions._ending)
     assert len(running.sessions.rows()) == 1
+    looks = [each for each in asyncio.all_tasks() if "when_finished" in repr(each.get_coro())]
+    assert len(looks) == 1
     # What the other two left is on disk, for the next daemon.
     if blocked:
         assert len(running.journal) >= 4
@@ -759,6 +771,22 @@ async def test_a_daemon_that_nobody_can_find_ends(
         await running
     assert "nobody can find it" in caplog.text
     assert path.exists() is (change != "gone")
+
+
+async def test_a_daemon_that_nobody_can_find_does_not_wait_for_a_request_to_see_it(
+    isolated_environment, monkeypatch, caplog, in_place
+):
+    monkeypatch.setattr(daemon_module, "LOOK_SECONDS", ())
+    monkeypatch.setattr(daemon_module, "REST_SECONDS", 0.05)
+    paths = Paths.of({"HOME": str(isolated_environment)}, "daemon")
+    running = asyncio.create_task(in_place(paths).run())
+    await until((paths.daemon_dir / "socket").exists)
+    await asyncio.sleep(0.2)
+    assert not running.done()
+    (paths.daemon_dir / "lock").unlink()
+    async with asyncio.timeout(PATIENCE):
+        await running
+    assert "nobody can find it" in caplog.text
 
 
 @pytest.mark.parametrize("change", ["gone", "replaced"])
