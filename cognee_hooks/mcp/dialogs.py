@@ -57,6 +57,6 @@ class ClientDialogs:
                 given: types.ElicitResult = await session.elicit_form(
                     message, schema, self._context.request_id
                 )
-        except (MCPError, TimeoutError):
+        except (MCPError, TimeoutError, ValueError):  # the last: an answer of another shape
             return None
         return (given.content or {}).get(_FIELD) if given.action == "accept" else None

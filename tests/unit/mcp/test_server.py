@@ -268,6 +268,7 @@ def filled(value: Any, action: str = "accept") -> types.ElicitResult:
         (types.ElicitResult(action="cancel"), False),
         (types.ElicitResult(action="accept"), False),
         (filled("true"), False),
+        (filled(1), False),
         (types.ErrorData(code=types.INTERNAL_ERROR, message="no forms today"), False),
     ],
 )
@@ -293,6 +294,25 @@ async def test_a_client_that_does_not_answer_in_time_has_said_no(asked):
 
     told, _ = await asked("confirm", never, seconds=0.1)
     assert told is False
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"action": "perhaps", "content": {"answer": True}},
+        {"action": "accept", "content": [True]},
+        {"action": "accept", "content": {"answer": True, "more": {}}},
+    ],
+)
+async def test_a_client_whose_answer_is_none_of_the_protocol_has_said_no(answer):
+    async def elicit_form(*_: Any) -> types.ElicitResult:
+        return types.ElicitResult.model_validate(answer)  # as the session does
+
+    session = SimpleNamespace(elicit_form=elicit_form)
+    dialogs = ClientDialogs(SimpleNamespace(session=session, request_id=1))  # type: ignore[arg-type]
+    assert await dialogs.confirm("Delete it?", "For good.", Deadline.after(5)) is False
+    assert await dialogs.select("Which?", ["a"], Deadline.after(5)) is None
 
 
 async def test_a_client_without_forms_is_not_asked(asked):
