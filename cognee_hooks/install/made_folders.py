@@ -1,11 +1,13 @@
 """Remembers which folders an installation made, so that its removal takes them away again.
 
-A folder that was there before is the person's, however empty it is.
+A folder that was there before is the person's, however empty it is. So is one that has got the name
+of ours since: each is remembered with its number in the file system.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -41,9 +43,10 @@ class MadeFolders:
         Args:
             folders: Those that were missing; what is not there now was not needed.
         """
-        made = {str(each) for each in folders if each.is_dir()}
+        made = {str(each): _number(each) for each in folders}
+        made = {name: number for name, number in made.items() if number and _is_text(name)}
         if made:
-            self._keep(made | self._known())
+            self._keep(self._known() | made)
 
     def remove_empty(self, plan: Plan) -> None:
         """Remove the folders of a removal that an installation made, and in which nothing is left.
@@ -53,24 +56,42 @@ class MadeFolders:
         """
         paths = [*(each.path for each in plan.changes), *plan.empty_folders]
         known = self._known()
-        concerned = known & {str(folder) for path in paths for folder in (path, *path.parents)}
-        gone = set()
-        for name in sorted(concerned, key=len, reverse=True):  # what is inside first
-            with suppress(OSError):  # somebody's files are in it, or it is a link by now
-                Path(name).rmdir()
-            if not os.path.lexists(name):
-                gone.add(name)
-        if gone:
-            self._keep(known - gone)
+        concerned = {folder for path in paths for folder in (path, *path.parents)}
+        left = dict(known)
+        for folder in sorted(concerned, key=lambda each: len(each.parts), reverse=True):
+            name = str(folder)  # what is inside comes first
+            if name not in known:
+                continue
+            if _number(folder) == known[name]:
+                with suppress(OSError):  # somebody's files are in it
+                    folder.rmdir()
+            if _number(folder) != known[name]:
+                del left[name]
+        if left != known:
+            self._keep(left)
 
-    def _known(self) -> set[str]:
+    def _known(self) -> dict[str, int]:
         found = read_object(self._path, private=True).get(_FIELD)
-        rows = found[:_MOST] if isinstance(found, list) else []
-        return {each for each in rows if isinstance(each, str) and Path(each).is_absolute()}
+        rows = list(found.items())[:_MOST] if isinstance(found, dict) else []
+        return {name: number for name, number in rows if type(number) is int and _is_text(name)}
 
-    def _keep(self, folders: set[str]) -> None:
+    def _keep(self, folders: dict[str, int]) -> None:
         with suppress(OSError):
             if folders:
-                write_json(self._path, {_FIELD: sorted(folders)[:_MOST]})
+                write_json(self._path, {_FIELD: dict(sorted(folders.items())[:_MOST])})
             else:
                 self._path.unlink(missing_ok=True)
+
+
+def _number(path: Path) -> int:
+    """Return the number of a folder in its file system; 0 where there is none, or a link."""
+    try:
+        facts = path.lstat()
+    except OSError:
+        return 0
+    return facts.st_ino if stat.S_ISDIR(facts.st_mode) else 0
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be kept as JSON; one that is no UTF-8 cannot."""
+    return not any("\ud800" <= each <= "\udfff" for each in name)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -173,7 +174,42 @@ def test_removal_in_one_project_leaves_the_folders_of_another(tmp_path, monkeypa
     assert (tmp_path / "one" / ".claude").is_dir()
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"folders": 7}', '{"folders": ["relative", 5]}'])
+def test_a_folder_that_a_link_leads_to_is_nobodys_of_ours(tmp_path, monkeypatch):
+    project, theirs = tmp_path / "project", tmp_path / "theirs"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    assert main(["install", "claude-code", "--yes", "--scope", "project"]) == 0
+    skills = project / ".claude" / "skills"
+    names = [each.name for each in skills.iterdir()]
+    assert names
+    skills.rename(tmp_path / "aside")
+    for name in names:
+        (theirs / name).mkdir(parents=True)
+    skills.symlink_to(theirs)
+    assert main(["uninstall", "claude-code", "--yes", "--scope", "project"]) == 0
+    assert sorted(each.name for each in theirs.iterdir()) == sorted(names)
+
+
+def test_a_folder_whose_name_is_no_text_can_be_set_up(tmp_path, monkeypatch):
+    project = tmp_path / os.fsdecode(b"caf\xe9")
+    project.mkdir()
+    monkeypatch.chdir(project)
+    assert main(["install", "claude-code", "--yes", "--scope", "project"]) == 0
+    assert main(["uninstall", "claude-code", "--yes", "--scope", "project"]) == 0
+    assert not (project / ".claude" / "settings.json").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        '{"folders": 7}',
+        '{"folders": ["relative", 5]}',
+        '{"folders": {"relative": 5, "/\\ud800": 5, "/": null, "/tmp": "5"}}',
+        '{"folders": {"/": 2, "/\\u0000": 2}}',
+    ],
+)
 def test_what_is_remembered_of_folders_may_be_damaged(content, settings, isolated_environment):
     file = isolated_environment / ".cognee-plugin" / "hooks" / "made-folders.json"
     assert main(["install", "claude-code", "--yes"]) == 0
@@ -181,6 +217,18 @@ def test_what_is_remembered_of_folders_may_be_damaged(content, settings, isolate
     file.write_text(content)
     assert main(["uninstall", "claude-code", "--yes"]) == 0
     assert settings.parent.is_dir()
+
+
+def test_what_is_remembered_of_folders_speaks_for_no_other_folder(settings, isolated_environment):
+    file = isolated_environment / ".cognee-plugin" / "hooks" / "made-folders.json"
+    assert main(["install", "claude-code", "--yes"]) == 0
+    known = json.loads(file.read_text())["folders"]
+    known[str(settings.parent)] += 1
+    known["/\ud800"] = 5
+    file.write_text(json.dumps({"folders": known}))
+    assert main(["uninstall", "claude-code", "--yes"]) == 0
+    assert settings.parent.is_dir()
+    assert list(settings.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "pi"])
