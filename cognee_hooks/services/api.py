@@ -27,6 +27,7 @@ from cognee_hooks.services.asking import expect, put, revealed
 from cognee_hooks.services.code import CodeRoutes
 from cognee_hooks.services.documents import DocumentRoutes
 from cognee_hooks.services.entries import entry_problem, send_entry
+from cognee_hooks.services.failures import failure_of, stranger
 from cognee_hooks.services.identities import IdentityRoutes
 from cognee_hooks.services.improve import (
     ImproveResult,
@@ -38,7 +39,6 @@ from cognee_hooks.services.improve import (
     refusal,
 )
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_session_id
-from cognee_hooks.services.outcome import failure_of, stranger
 from cognee_hooks.services.pipelines import PipelineRoutes
 from cognee_hooks.services.upkeep import UpkeepRoutes
 from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, ServerAnswer, ServerCall

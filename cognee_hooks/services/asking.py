@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.services.failures import stranger
 from cognee_hooks.services.names import canonical_uuid
-from cognee_hooks.services.outcome import stranger
 from cognee_hooks.services.wire import ServerAnswer, ServerCall
 
 if TYPE_CHECKING:

@@ -27,11 +27,11 @@ from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.address import problem_of
 from cognee_hooks.services.answers import DatasetRef, Health
 from cognee_hooks.services.api import ServerApi
+from cognee_hooks.services.failures import failure_of
 from cognee_hooks.services.identities import IdentityRoutes
 from cognee_hooks.services.keys import Key, KeyChain
 from cognee_hooks.services.keysource import KeySource, SharingKeySource, key_of
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name
-from cognee_hooks.services.outcome import failure_of
 from cognee_hooks.services.wire import SMALL_BODY, BodyReader, ServerAnswer, ServerCall, encoded
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, text_of
 from cognee_hooks.services.asking import Address, Ask, expect, revealed
+from cognee_hooks.services.failures import error_text, excerpt
 from cognee_hooks.services.names import safe_dataset_name
-from cognee_hooks.services.outcome import error_text, excerpt
 from cognee_hooks.services.pipelines import PipelineState
 from cognee_hooks.services.wire import SMALL_BODY, Part, ServerCall
 

@@ -17,9 +17,9 @@ from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import DatasetRef, text_of
 from cognee_hooks.services.asking import Address, Ask, expect, put, required_uuid, revealed
+from cognee_hooks.services.failures import excerpt, stranger
 from cognee_hooks.services.improve import moment
 from cognee_hooks.services.names import canonical_uuid, safe_dataset_name, safe_file_name
-from cognee_hooks.services.outcome import excerpt, stranger
 from cognee_hooks.services.wire import BODY_LIMIT, SMALL_BODY, Part, ServerCall
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import read_stored
 from cognee_hooks.services.asking import expect
-from cognee_hooks.services.outcome import error_text
+from cognee_hooks.services.failures import error_text
 from cognee_hooks.services.wire import SMALL_BODY, ServerCall
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.services.answers import objects_in, text_of
-from cognee_hooks.services.outcome import Body, excerpt
+from cognee_hooks.services.failures import Body, excerpt
 
 _Object = Mapping[str, Any]
 

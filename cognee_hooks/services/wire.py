@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.redaction import sanitise
-from cognee_hooks.services.outcome import Body, stranger
+from cognee_hooks.services.failures import Body, stranger
 
 BODY_LIMIT = 8_000_000
 """Bytes of an answer's body, after decompression. Code queries and sessions reach megabytes."""

@@ -9,8 +9,8 @@ from typing import Any
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.dryrun import DryRunClient
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.services.failures import Body
 from cognee_hooks.services.keys import Key
-from cognee_hooks.services.outcome import Body
 from cognee_hooks.services.wire import ServerAnswer, ServerCall
 
 RECALL = "/api/v1/recall"

@@ -4,7 +4,7 @@ import pytest
 
 from builtin_plugins.recall.reasons import reason_of
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.outcome import failure_of
+from cognee_hooks.services.failures import failure_of
 
 
 @pytest.mark.parametrize(

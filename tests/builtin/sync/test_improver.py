@@ -6,8 +6,8 @@ from builtin_plugins.sync.improver import SyncOutcome, SyncTarget, Trigger, reas
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
 from cognee_hooks.results import Act
+from cognee_hooks.services.failures import Body
 from cognee_hooks.services.improve import ImproveState
-from cognee_hooks.services.outcome import Body
 from tests.support.scripted import fails
 from tests.support.sync_session import HERE, NEWEST, RUNS
 

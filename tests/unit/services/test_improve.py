@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.errors import FailureKind, ServerFailure
+from cognee_hooks.services.failures import Body
 from cognee_hooks.services.improve import (
     ImproveResult,
     ImproveRun,
@@ -16,7 +17,6 @@ from cognee_hooks.services.improve import (
     read_runs,
     refusal,
 )
-from cognee_hooks.services.outcome import Body
 
 K = FailureKind
 S = ImproveState

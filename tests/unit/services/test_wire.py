@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.outcome import Body
+from cognee_hooks.services.failures import Body
 from cognee_hooks.services.wire import (
     BodyReader,
     Part,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognee_hooks.errors import FailureKind, ServerFailure
-from cognee_hooks.services.outcome import Body, error_text, excerpt, failure_of, stranger
+from cognee_hooks.services.failures import Body, error_text, excerpt, failure_of, stranger
 
 K = FailureKind
 

@@ -1,4 +1,4 @@
-"""What an answer of the server means.
+"""What an answer of the server means, where it is no good one.
 
 A cognee server (1.6) reports errors in eight shapes, and the status alone says too little: 503 is a
 busy session store or an entry that will never be accepted, 404 an empty memory or a wrong address,
