@@ -203,7 +203,7 @@ class Host:
     # -- life ------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Begin background work: watching the server's health."""
+        """Begin background work: watching the server's health, removing what old sessions left."""
         self.background.attach()
         self.background.spawn(CORE, asyncio.to_thread(self._sweep), lasting=True)
         self.services.health.subscribe(self._server_state_changed)
