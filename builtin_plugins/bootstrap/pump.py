@@ -14,15 +14,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.bootstrap.secrets_out import Cleaner
 from cognee_hooks.guard import attempt
-from cognee_hooks.services.process import current_environ
 
 MARK = b"\n--- console capture cap reached; later output is not kept ---\n"
 TOO_LONG = b"[a line that is too long to be looked through is not kept]\n"
 UNSAFE = b"[output that could not be made safe is not kept]\n"
 LONGEST_LINE = 64 * 1024
+LONGEST_KEY = 16 * 1024
+"""Bytes of a private key in PEM; one of 8192 bits has less than half of that."""
 _CHUNK = 65536
+_BEGIN, _KEY, _END = b"-----BEGIN ", b"PRIVATE KEY", b"-----END "
 
 
 def pump(source: int, path: str, limit: int, clean: Callable[[str], str]) -> None:
@@ -51,7 +52,7 @@ class _Lines:
     """Puts lines together again: a secret may lie across two reads.
 
     Attributes:
-        rest: The beginning of a line.
+        rest: The beginning of a line, or of a private key, which has many.
     """
 
     def __init__(self) -> None:
@@ -63,11 +64,23 @@ class _Lines:
         if self._skipping:
             _, end, chunk = chunk.partition(b"\n")
             self._skipping = not end
-        lines, end, self.rest = (self.rest + chunk).rpartition(b"\n")
-        if len(self.rest) > LONGEST_LINE:
+        lines, end, rest = (self.rest + chunk).rpartition(b"\n")
+        whole = lines + end
+        if len(rest) > LONGEST_LINE:
             self.rest, self._skipping = b"", True
-            return lines + end + TOO_LONG
-        return lines + end
+            return whole + TOO_LONG
+        held = _begun_key(whole)
+        self.rest = whole[held:] + rest
+        return whole[:held]
+
+
+def _begun_key(lines: bytes) -> int:
+    """Return where a private key begins whose end is yet to come; else the length."""
+    begun = lines.rfind(_BEGIN)
+    title, _, rest = lines[begun:].partition(b"\n")
+    if begun < 0 or _KEY not in title or _END in rest or len(rest) > LONGEST_KEY:
+        return len(lines)
+    return begun
 
 
 def _made(path: Path) -> int:
@@ -106,5 +119,20 @@ def _written(target: int, data: bytes) -> bool:
     return True
 
 
+def _cleaner() -> Callable[[str], str]:
+    from builtin_plugins.bootstrap.secrets_out import Cleaner
+    from cognee_hooks.services.process import current_environ
+
+    return Cleaner(current_environ())
+
+
+def _keep_nothing(_: str) -> str:
+    return UNSAFE.decode()
+
+
 if __name__ == "__main__":
-    pump(0, sys.argv[1], int(sys.argv[2]), Cleaner(current_environ()))
+    # While the project is being replaced, what cleans may be missing. The server is read all the
+    # same: it would stumble over its own output if we ended.
+    _known = attempt(_cleaner)
+    _clean = _known.result if _known.error is None else _keep_nothing
+    pump(0, sys.argv[1], int(sys.argv[2]), _clean)

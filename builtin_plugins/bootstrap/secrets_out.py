@@ -5,7 +5,9 @@ A model's refusal quotes the key, an installer the address of a package index wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
 
 from cognee_hooks.redaction.names import kind_of
 from cognee_hooks.redaction.rules import find_secrets
@@ -23,7 +25,8 @@ class Cleaner:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        known = {value for name, value in environ.items() if kind_of(name)}
+        secrets = {value for name, value in environ.items() if kind_of(name)}
+        known = {text for value in secrets for text in _spellings(value)}
         # The longest first: one may be part of another.
         self._known = sorted((each for each in known if len(each) >= _SHORTEST), key=len)[::-1]
 
@@ -32,3 +35,12 @@ class Cleaner:
         for value in self._known:
             text = text.replace(value, "[redacted:CREDENTIAL]")
         return replace(text, find_secrets(text))
+
+
+def _spellings(value: str) -> Iterator[str]:
+    """Yield a value as programs print it; one of several lines also line by line."""
+    for text in {value, *value.splitlines()}:
+        yield text
+        yield repr(text)[1:-1]
+        yield json.dumps(text)[1:-1]
+        yield quote(text, safe="", errors="surrogateescape")

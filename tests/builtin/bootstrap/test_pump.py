@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -7,11 +8,20 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from builtin_plugins.bootstrap.boot import PUMP
-from builtin_plugins.bootstrap.pump import LONGEST_LINE, MARK, TOO_LONG, UNSAFE, pump
+from builtin_plugins.bootstrap.pump import (
+    LONGEST_KEY,
+    LONGEST_LINE,
+    MARK,
+    TOO_LONG,
+    UNSAFE,
+    _Lines,
+    pump,
+)
 from builtin_plugins.bootstrap.secrets_out import Cleaner
 
 KEY = "correct" + "-horse-" + "7431"
@@ -87,6 +97,50 @@ def test_a_key_that_comes_in_two_parts_is_not_kept(tmp_path: Path, cut: int):
     assert kept == b"bad key [redacted:CREDENTIAL] and an end"
 
 
+PEM = "-----BEGIN " + "PRIVATE KEY-----\n" + "MIIEvQIBADANBgkqhkiG9w0\n" * 4
+
+
+@pytest.mark.parametrize("end", ["-----END " + "PRIVATE KEY-----\nafter\n", ""])
+def test_a_private_key_that_comes_line_by_line_is_not_kept(end: str):
+    lines = _Lines()
+    parts = [lines.add(each) for each in f"before\n{PEM}{end}".encode().splitlines(keepends=True)]
+    kept = [CLEAN(each.decode()) for each in [*parts, lines.rest]]
+    assert kept[0] == "before\n"  # it is kept at once
+    assert "MIIE" not in "".join(kept)
+    assert "".join(kept).endswith(end[-6:])
+
+
+def test_what_only_begins_like_a_private_key_is_kept_after_a_while(tmp_path: Path):
+    said = b"-----BEGIN " + b"PRIVATE KEY----- is how it begins\n"
+    lines = _Lines()
+    assert lines.add(b"-----BEGIN CERTIFICATE-----\n") == b"-----BEGIN CERTIFICATE-----\n"
+    assert lines.add(said) == b""
+    later = b"port 7431\n" * (LONGEST_KEY // 10 + 1)
+    assert lines.add(later) == said + later
+
+
+SPECIAL = "ab\"cd\\ef'gh/" + "é-7431"
+TWO_LINES = "first-half-7431\n" + "second-half-7431"
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (SPECIAL, SPECIAL),
+        (SPECIAL, repr({"authorization": SPECIAL})),
+        (SPECIAL, json.dumps({"say": SPECIAL})),
+        (SPECIAL, f"refused: {quote(SPECIAL, safe='')}"),
+        (TWO_LINES, TWO_LINES),
+        (TWO_LINES, repr(TWO_LINES)),
+        (TWO_LINES, "  second-half-7431"),
+    ],
+)
+def test_a_key_is_known_as_programs_spell_it(key: str, said: str):
+    cleaned = Cleaner({"LLM_API_KEY": key})(said)
+    assert "7431" not in cleaned
+    assert "[redacted:" in cleaned
+
+
 def test_a_line_that_is_too_long_to_be_looked_through_is_left_out(tmp_path: Path):
     long = b"x" * (3 * LONGEST_LINE) + KEY.encode()
     kept = pumped(tmp_path / "c.log", b"before\n" + long + b"\nafter\n", limit=1_000_000)
@@ -118,3 +172,21 @@ def test_the_program_knows_the_keys_of_its_environment(tmp_path: Path):
         timeout=30,
     )
     assert path.read_text() == "\ufffd [redacted:CREDENTIAL]\n"
+
+
+def test_a_server_is_read_to_its_end_also_where_nothing_can_be_cleaned(tmp_path: Path):
+    path = tmp_path / "c.log"
+    broken = (
+        "import runpy, sys; sys.modules['builtin_plugins.bootstrap.secrets_out'] = None; "
+        f"runpy.run_module({PUMP!r}, run_name='__main__')"
+    )
+    subprocess.run(
+        [sys.executable, "-P", "-c", broken, str(path), "1000"],
+        env={"LLM_API_KEY": KEY},
+        cwd=tmp_path,
+        input=f"{KEY}\n".encode() + b"x\n" * 500_000,  # more than a pipe holds
+        check=True,
+        timeout=30,
+    )
+    assert path.read_bytes().startswith(UNSAFE)
+    assert KEY not in path.read_text()
