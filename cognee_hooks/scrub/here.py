@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cognee_hooks.deadline import Deadline
-from cognee_hooks.outcomes import flat
 from cognee_hooks.results import Scrubbed, ScrubState
+from cognee_hooks.scrub.by_plugins import told_by_plugins
 from cognee_hooks.scrub.database import scrub_database
 from cognee_hooks.scrub.events import Events
 from cognee_hooks.scrub.files import Sweeper, files_below
@@ -33,7 +33,6 @@ _BLOCKED = (
     "what waits here is sealed, and the plugin that can open it is blocked; run scrub with "
     "-p bridge"
 )
-_FAILED = "its own cleaning failed ({fault}); what it keeps may hold the value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ class Here:
         Args:
             kept: What plugins said, who may know what to do about such a file.
         """
-        # The log of a SQLite database belongs to it.
-        told = {name for row in kept for name in (row.place, f"{row.place}-wal")}
+        # The logs of a SQLite database belong to it.
+        told = {f"{row.place}{end}" for row in kept for end in ("", "-wal", "-journal")}
         without = {*own_roots(self.folders), *self._databases}
         looker = Sweeper(self.leak, Deadline.after(REPORT_SECONDS), dry_run=True, thorough=False)
         rows: dict[str, Scrubbed] = {}
@@ -95,7 +94,8 @@ class Here:
         """Do the same for what plugins keep."""
         rows: list[Scrubbed] = []
         for host in self.hosts:
-            rows += await self._plugins(host, dry_run=dry_run)
+            called = await host.dispatcher.call("cognee_scrub", leak=self.leak, dry_run=dry_run)
+            rows += told_by_plugins(called, self.leak, host.paths.agent)
             rows += _without_bridge(host)
         # A plugin may keep one file for all agents.
         return list(dict.fromkeys(rows))
@@ -105,24 +105,6 @@ class Here:
         paths = {paths.embedded_dir: None for paths in self.folders}
         found = (path for folder in paths for path in sorted(folder.glob("*.db")))
         return [row for path in found for row in scrub_database(path, self.leak, dry_run=dry_run)]
-
-    async def _plugins(self, host: Host, *, dry_run: bool) -> list[Scrubbed]:
-        called = await host.dispatcher.call("cognee_scrub", leak=self.leak, dry_run=dry_run)
-        rows: list[Scrubbed] = [
-            Scrubbed(
-                place=self.leak.cleaned_text(row.place),
-                state=row.state,
-                count=row.count,
-                detail=self.leak.cleaned_text(row.detail),
-            )
-            for row in flat(called.value)
-        ]
-        for outcome in called.outcomes:
-            if outcome.fault:
-                place = f"plugin {outcome.plugin} ({host.paths.agent})"
-                detail = _FAILED.format(fault=outcome.fault)
-                rows.append(Scrubbed(place=place, state=ScrubState.LEFT, detail=detail))
-        return rows
 
     @property
     def _databases(self) -> set[Path]:

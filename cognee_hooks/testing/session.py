@@ -26,8 +26,9 @@ from cognee_hooks.events import (
 from cognee_hooks.faults import Fault, FaultType
 from cognee_hooks.host import Host
 from cognee_hooks.leak import Leak
-from cognee_hooks.outcomes import Called, Outcome, flat
+from cognee_hooks.outcomes import Called, Outcome
 from cognee_hooks.results import Scrubbed
+from cognee_hooks.scrub.by_plugins import told_by_plugins
 from cognee_hooks.testing.scripted import RECALL, ScriptedClient, remembers
 
 T = TypeVar("T")
@@ -187,11 +188,19 @@ class PluginSession:
         return self.fire(Stop(**self._common(), last_assistant_message=answer))
 
     def scrub(self, value: str, *, dry_run: bool = False) -> list[Scrubbed]:
-        """Have all plugins take a leaked value out of what they keep, or only look for it."""
-        called = self.run(
-            self.host.dispatcher.call("cognee_scrub", leak=Leak(value), dry_run=dry_run)
-        )
-        return flat(called.value)
+        """Have all plugins take a leaked value out of what they keep, or only look for it.
+
+        Args:
+            value: The value.
+            dry_run: Only look.
+
+        Returns:
+            What the command would show: what plugins said, without the value, and a row for each
+            that failed.
+        """
+        leak = Leak(value)
+        called = self.run(self.host.dispatcher.call("cognee_scrub", leak=leak, dry_run=dry_run))
+        return told_by_plugins(called, leak, self.host.paths.agent)
 
     def settle(self) -> None:
         """Wait for background work."""

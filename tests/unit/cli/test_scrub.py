@@ -422,7 +422,7 @@ def test_what_a_local_servers_files_still_hold_goes_after_its_routes_have_delete
     isolated_environment, server, scrub, monkeypatch
 ):
     file = written(isolated_environment / ".cognee" / "system" / "cognee_db", VALUE)
-    log = written(file.with_name("cognee_db-wal"), VALUE)
+    logs = [written(file.with_name(f"cognee_db-{end}"), VALUE) for end in ("wal", "journal")]
     packer = Packer(file)
 
     def with_packer(agent: str, _: object) -> Host:
@@ -431,9 +431,10 @@ def test_what_a_local_servers_files_still_hold_goes_after_its_routes_have_delete
     monkeypatch.setattr(module, "make_host", with_packer)
     looked = json.loads(scrub("--dry-run", "--json").out)["places"]
     assert [row["state"] for row in looked if row["place"] == str(file)] == ["found"]
-    assert str(log) not in {row["place"] for row in looked}
+    assert not {str(log) for log in logs} & {row["place"] for row in looked}
 
-    log.unlink()
+    for log in logs:
+        log.unlink()
     told = scrub("--yes", "--json")
     rows = json.loads(told.out)["places"]
     assert [row["state"] for row in rows if row["place"] == str(file)] == ["cleaned"]

@@ -132,6 +132,26 @@ def test_a_leaked_value_is_looked_for_and_taken_out(tmp_path):
         )
 
 
+class Clumsy:
+    """Fails, or says the value."""
+
+    @hookimpl
+    def cognee_scrub(self, leak: Leak, dry_run: bool) -> Scrubbed:
+        if not dry_run:
+            raise OSError("disk is full")
+        return Scrubbed(place=f"notes/{VALUE}", state=ScrubState.FOUND, detail=VALUE)
+
+
+@pytest.mark.expects_faults
+def test_a_plugin_that_fails_to_take_a_value_out_is_told_as_the_command_tells_it(tmp_path):
+    with PluginSession(tmp_path, {"clumsy": Clumsy()}) as session:
+        [looked] = session.scrub(VALUE, dry_run=True)
+        [failed] = session.scrub(VALUE)
+    assert VALUE not in looked.place + looked.detail
+    assert failed.state is ScrubState.LEFT
+    assert "plugin clumsy" in failed.place
+
+
 def test_outside_of_its_block_it_says_how_it_is_used(tmp_path):
     session = PluginSession(tmp_path, {})
     with pytest.raises(RuntimeError, match="context manager"):
