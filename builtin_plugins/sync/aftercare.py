@@ -10,7 +10,7 @@ ever.
 from __future__ import annotations
 
 import asyncio
-import itertools
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from builtin_plugins.sync.improver import SyncTarget, Trigger
@@ -57,7 +57,7 @@ class Aftercare:
     @property
     def in_line(self) -> int:
         """How many sessions that do not go on wait for the server."""
-        return len(self._waiting())
+        return sum(1 for _ in self._waiting())
 
     def hold(self, target: SyncTarget) -> Hold | None:
         """Tell why an automatic sync of a session has to wait; None where it may run."""
@@ -85,7 +85,7 @@ class Aftercare:
     async def end(self, target: SyncTarget, deadline: Deadline) -> None:
         """Sync a session that ends, and go on behind it where the server does not take it on."""
         await self.sync(target, Trigger.FINAL, deadline)
-        if self._waiting():
+        if self._next():
             self._context.outlast(self._later())
 
     async def late(self, target: SyncTarget) -> None:
@@ -95,7 +95,7 @@ class Aftercare:
             await asyncio.sleep(LATE_POLL_SECONDS)
         # Several that waited come at once, and the server takes one of a dataset after the other.
         await self.sync(target, Trigger.FINAL)
-        if self._waiting():
+        if self._next():
             await self._later()
 
     async def see_to_all(self, left_behind_by: str = "") -> None:
@@ -114,7 +114,7 @@ class Aftercare:
             return  # somebody is at it, and sees what has come since as well
         try:
             if left_behind_by:
-                self._note_left_behind(left_behind_by)
+                await self._note_left_behind(left_behind_by)
             await self._each_in_turn()
         finally:
             self._lock.release()
@@ -127,27 +127,27 @@ class Aftercare:
         await self.see_to_all()
 
     async def _each_in_turn(self) -> None:
-        tried, left = 0, self._waiting()
+        tried, left = 0, self._next()
         while left:
-            # The server is busy with a dataset as soon as it has taken one of its sessions.
-            for target in {each.dataset: each for each in reversed(left)}.values():
+            for target in left:
                 await self.sync(target, Trigger.SWEEP)
-            before, left = set(left), self._waiting()
-            tried = 0 if before - set(left) else tried + 1
+            before, left = set(left), self._next()
+            tried = 0 if before.difference(left) else tried + 1
             # Who came meanwhile relies on this one.
             if not left or (tried > len(PAUSES) and before.issuperset(left)):
                 return
             await self._pause(min(max(tried, 1), len(PAUSES)))
 
-    def _note_left_behind(self, session_id: str) -> None:
-        now = self._context.now()
-        due = (
-            target
-            for record in self._records.left_behind(session_id, now)
-            if self.hold(target := SyncTarget(record.session_id, record.dataset)) is None
-        )
-        for target in itertools.islice(due, MOST_SWEPT):
-            self._note(target)
+    async def _note_left_behind(self, session_id: str) -> None:
+        noted = 0
+        for record in self._records.left_behind(session_id, self._context.now()):
+            await asyncio.sleep(0)  # what each has stored is read from its ledger
+            target = SyncTarget(record.session_id, record.dataset)
+            if self.hold(target) is None:
+                self._note(target)
+                noted += 1
+            if noted == MOST_SWEPT:
+                return
 
     def _note(self, target: SyncTarget) -> None:
         record = self._improver.record(target)
@@ -156,11 +156,27 @@ class Aftercare:
     async def _pause(self, tried: int) -> None:
         await asyncio.sleep(jittered(PAUSES[tried - 1], self._context.random, spread=0.5))
 
-    def _waiting(self) -> list[SyncTarget]:
-        """Return those that wait and may be synced now, the oldest first."""
-        found = self._records.waiting(self._context.now())
-        targets = [SyncTarget(each.session_id, each.dataset) for each in found]
-        return [each for each in targets if self._due(each)]
+    def _next(self) -> list[SyncTarget]:
+        """Return those whose turn it is: of each dataset the one that waits longest.
+
+        The server is busy with a dataset as soon as it has taken one of its sessions.
+        """
+        found: dict[str, SyncTarget] = {}
+        for target in self._waiting(besides=found):
+            found[target.dataset] = target
+        return list(found.values())
+
+    def _waiting(self, besides: Container[str] = ()) -> Iterator[SyncTarget]:
+        """Yield those that wait and may be synced now, the oldest first.
+
+        Args:
+            besides: Datasets that are passed over; there may be many sessions, and a look into the
+                ledger of each takes its time.
+        """
+        for record in self._records.waiting(self._context.now()):
+            target = SyncTarget(record.session_id, record.dataset)
+            if target.dataset not in besides and self._due(target):
+                yield target
 
     def _due(self, target: SyncTarget) -> bool:
         """Tell whether a session that does not go on may be synced; it has no cooldown."""

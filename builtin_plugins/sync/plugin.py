@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from builtin_plugins.sync import texts
-from builtin_plugins.sync.aftercare import HEALTH_SECONDS, Aftercare
+from builtin_plugins.sync.aftercare import HEALTH_SECONDS, MOST_SWEPT, Aftercare
 from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.follow import FOLLOW_SECONDS
 from builtin_plugins.sync.improver import Improver, SyncOutcome, SyncTarget, Trigger
@@ -41,8 +41,6 @@ LIST_SECONDS = 5.0
 RETRY_SECONDS = 60.0
 """First wait after the server was busy with another session of the dataset; then twice as long."""
 MOST_RETRIES = 5
-MOST_SWEPT = 5
-"""Sessions that were left behind and are looked after in one rest."""
 
 _ARGUMENTS: Mapping[str, Any] = {
     "type": "object",
@@ -269,6 +267,7 @@ class SyncPlugin:
         )
         swept = 0
         for target in due:
+            await asyncio.sleep(0)  # what each has stored is read from its ledger
             if not self._at_rest or swept == MOST_SWEPT:
                 return
             if self._aftercare.hold(target) is None:

@@ -251,6 +251,43 @@ async def test_who_comes_at_last_is_seen_to_as_well(rig, monkeypatch):
     assert len(rig.improves) < 6
 
 
+@pytest.fixture
+async def ledgers(rig, monkeypatch):
+    """The sessions whose ledgers are read, with "" wherever others get to run in between."""
+    read, totals = [], rig.ledger.totals
+
+    def counted(session_id):
+        read.append(session_id)
+        return totals(session_id)
+
+    async def others():
+        while True:
+            read.append("")
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(rig.ledger, "totals", counted)
+    task = asyncio.get_running_loop().create_task(others())
+    yield read
+    task.cancel()
+
+
+async def test_an_end_reads_no_ledgers_but_of_those_whose_turn_it_is(rig, ledgers):
+    turned_away(rig, *(f"claude_{number}" for number in range(40)))
+    assert rig.records.line_lock().try_acquire()
+    await end(rig)
+    assert {*ledgers} - {"", SESSION} == {"claude_0"}
+
+
+async def test_a_beginning_that_looks_at_many_lets_others_run(rig, ledgers):
+    for number in range(40):
+        session = f"claude_{number}"
+        put(rig, SyncRecord(session_id=session, dataset=DATA), age=7200)
+    await begin(rig)
+    assert len({*ledgers}) > 40
+    together = " ".join(each or "|" for each in ledgers).split("|")
+    assert max(len({*each.split()}) for each in together) == 1
+
+
 async def test_where_no_lock_can_be_made_nobody_sees_to_it(rig, caplog):
     turned_away(rig, "claude_a")
     rig.records.line_lock()._path.symlink_to(rig.folder / "elsewhere")

@@ -5,9 +5,10 @@ import os
 import pytest
 
 from builtin_plugins.sync import texts
+from builtin_plugins.sync.aftercare import MOST_SWEPT
 from builtin_plugins.sync.files import SyncRecords
 from builtin_plugins.sync.improver import SyncTarget
-from builtin_plugins.sync.plugin import MOST_RETRIES, MOST_SWEPT
+from builtin_plugins.sync.plugin import MOST_RETRIES
 from builtin_plugins.sync.record import SyncRecord, server_name
 from cognee_hooks.deadline import Deadline
 from cognee_hooks.errors import FailureKind, ServerFailure
