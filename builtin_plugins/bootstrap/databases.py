@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -61,9 +62,13 @@ _LARGE = "at {size} MB it is too large to be packed while the server works"
 _FULL = "the disk has no room for a packed copy of its {size} MB"
 _LONG = "packing it takes longer than the server would wait"
 _STORED = (
-    "it is in what is stored there and not only noted down; run scrub again, or have whoever knows "
-    "the server look"
+    "it is in what is stored there and not only noted down ({columns}); run scrub again, or have "
+    "whoever knows the server look"
 )
+_AGAIN = "it is still there; run scrub again"
+_NAMED = 5
+"""Columns that are named to people."""
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +123,12 @@ def scrub(
         place = str(each.path)
         work = _Scrub(each, leak, deadline)
         try:
-            count, left = (work.looked(), 0) if dry_run else work.cleaned()
+            count, left, why = (work.looked(), 0, "") if dry_run else work.cleaned()
         except (sqlite3.Error, OSError, _NotDone) as error:
             rows.append(Scrubbed(place=place, state=ScrubState.LEFT, detail=_told(error)))
             continue
         if left:
-            rows.append(Scrubbed(place=place, state=ScrubState.LEFT, count=left, detail=_STORED))
+            rows.append(Scrubbed(place=place, state=ScrubState.LEFT, count=left, detail=why))
         elif count:
             state = ScrubState.FOUND if dry_run else ScrubState.CLEANED
             rows.append(Scrubbed(place=place, state=state, count=count, detail=_ABOUT))
@@ -155,6 +160,7 @@ class _Scrub:
         try:
             with self._opened("ro") as database:
                 rows = sum(map(len, self._held(database).values()))
+                cells = self._stored(database).total()
         except sqlite3.Error:
             # What a killed server has not finished is undone by whoever may write. That the value
             # is there can be told all the same.
@@ -162,13 +168,13 @@ class _Scrub:
             if not count:
                 raise
             return count
-        return max(rows, self._in_bytes())
+        return max(rows, cells, self._in_bytes())
 
-    def cleaned(self) -> tuple[int, int]:
+    def cleaned(self) -> tuple[int, int, str]:
         """Take the value out.
 
         Returns:
-            How often it was there, and how often it is.
+            How often it was there, how often it is, and why.
 
         Raises:
             sqlite3.Error: The server keeps its database locked, or something is wrong with it.
@@ -177,19 +183,22 @@ class _Scrub:
         """
         with self._opened("rw") as database:
             held = self._held(database)
-            count = max(sum(map(len, held.values())), self._in_bytes())
+            cells = max(sum(map(len, held.values())), self._stored(database).total())
+            count = max(cells, self._in_bytes())
             if not count:
-                return 0, 0
+                return 0, 0, ""
             self._change(database, held)
             self._empty_log(database)
             why = self._unpackable()
             if not why:
                 self._pack(database)
                 self._empty_log(database)
-        left = self._in_bytes()
-        if why and left:
-            raise _NotDone(_UNPACKED.format(why=why))
-        return count, left
+            stored = self._stored(database)
+        left = max(self._in_bytes(), stored.total())
+        if stored:
+            columns = ", ".join(sorted(stored)[:_NAMED])
+            return count, left, _STORED.format(columns=columns)
+        return count, left, _UNPACKED.format(why=why) if why else _AGAIN
 
     @contextmanager
     def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
@@ -218,6 +227,23 @@ class _Scrub:
             for row, text in database.execute(query):
                 if self._cleaned(text) != text:
                     yield row
+
+    def _stored(self, database: sqlite3.Connection) -> Counter[str]:
+        """Return how many cells of each column hold the value.
+
+        A long text lies on several pages, between which the bytes of a value may be torn apart.
+        """
+        found: Counter[str] = Counter()
+        for (table,) in database.execute(_TABLES).fetchall():
+            quoted = table.replace('"', '""')
+            rows = database.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - quoted
+            names = [each[0] for each in rows.description]
+            for row in rows:
+                cells = [_bytes_of(each) for each in row]
+                if self._leak.is_in(b"\0".join(cells)):
+                    holding = zip(names, map(self._leak.is_in, cells), strict=True)
+                    found.update(f"{table}.{name}" for name, holds in holding if holds)
+        return found
 
     def _change(
         self, database: sqlite3.Connection, held: Mapping[tuple[str, str], Sequence[int]]
@@ -294,6 +320,12 @@ class _Scrub:
     def _patience(self) -> float:
         """Seconds to wait for a lock."""
         return max(0.0, min(BUSY_SECONDS, self._limit.remaining()))
+
+
+def _bytes_of(cell: object) -> bytes:
+    if isinstance(cell, str):
+        return cell.encode()
+    return cell if isinstance(cell, bytes) else b""
 
 
 def _told(error: Exception) -> str:
