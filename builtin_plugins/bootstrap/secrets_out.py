@@ -43,4 +43,4 @@ def _spellings(value: str) -> Iterator[str]:
         yield text
         yield repr(text)[1:-1]
         yield json.dumps(text)[1:-1]
-        yield quote(text, safe="", errors="surrogateescape")
+        yield quote(text, safe="", errors="replace")

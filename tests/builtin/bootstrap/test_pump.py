@@ -130,6 +130,7 @@ TWO_LINES = "first-half-7431\n" + "second-half-7431"
         (SPECIAL, repr({"authorization": SPECIAL})),
         (SPECIAL, json.dumps({"say": SPECIAL})),
         (SPECIAL, f"refused: {quote(SPECIAL, safe='')}"),
+        ("\ud800-lone-7431", repr("\ud800-lone-7431")),
         (TWO_LINES, TWO_LINES),
         (TWO_LINES, repr(TWO_LINES)),
         (TWO_LINES, "  second-half-7431"),
