@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import stat
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,7 @@ from cognee_hooks.services.session_state import KEPT_SECONDS
 NOW = 1_800_000_000.0
 LOG = logging.getLogger("test")
 GOOD = SyncRecord(session_id="s", dataset="d").accepted(NOW, 4, "idle", confirmed=True)
+EMPTY = SyncRecord(session_id="s", dataset="d")
 STEM = session_file_stem("s")
 
 
@@ -156,3 +158,40 @@ def test_w36_records_of_sessions_long_over_are_removed_with_what_their_locks_lef
     assert records.prune(NOW) == 3
     left = sorted(path.name for path in folder.iterdir())
     assert left == sorted([f".{STEM}.lock.guard", f"{STEM}.json", "notes.txt"])
+
+
+def test_what_was_asked_of_another_server_counts_as_no_record(records, tmp_path):
+    other = SyncRecords(tmp_path / "improve-state", "other", LOG)
+    for each in (GOOD, GOOD.failed(NOW, "timeout", "idle").waits(NOW)):
+        other.write(each)
+        assert SyncRecords(tmp_path / "improve-state", "ours", LOG).read("s", "d") == EMPTY
+        assert other.read("s", "d") == replace(each, server="other")
+    records = SyncRecords(tmp_path / "improve-state", "ours", LOG)
+    assert records.waiting(NOW) == records.left_behind("t", NOW) == []
+    assert records.latest() is None
+    records.keep_alive(records.read("s", "d"))
+    assert records.read("s", "d") == replace(EMPTY, server="ours")
+
+
+def test_who_waits_is_known_by_a_file_that_goes_with_the_wait(records, tmp_path):
+    folder = tmp_path / "improve-state"
+    records.write(EMPTY.waits(NOW))
+    assert [each.session_id for each in records.waiting(NOW)] == ["s"]
+    mark = folder / f"{STEM}.waiting"
+    assert stat.S_IMODE(mark.stat().st_mode) == 0o600
+    records.write(GOOD)
+    assert not mark.exists()
+    mark.touch()  # left by a process that was killed in between
+    (folder / f"{'a' * 40}.waiting").touch()
+    assert records.waiting(NOW) == []
+    for path in folder.iterdir():
+        os.utime(path, (NOW - KEPT_SECONDS - 9, NOW - KEPT_SECONDS - 9))
+    assert records.prune(NOW) == 3
+    assert list(folder.iterdir()) == []
+
+
+def test_a_session_that_waited_for_a_month_is_left_where_it_is(records, tmp_path):
+    aged(records, tmp_path, "s", 9000, EMPTY.waits(NOW - KEPT_SECONDS))
+    aged(records, tmp_path, "t", 9000, replace(EMPTY, session_id="t").waits(NOW - 9000))
+    assert [each.session_id for each in records.waiting(NOW)] == ["t"]
+    assert [each.session_id for each in records.left_behind("u", NOW)] == ["t"]
