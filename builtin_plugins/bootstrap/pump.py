@@ -77,10 +77,12 @@ class _Lines:
 def _begun_key(lines: bytes) -> int:
     """Return where a private key begins whose end is yet to come; else the length."""
     begun = lines.rfind(_BEGIN)
-    title, _, rest = lines[begun:].partition(b"\n")
-    if begun < 0 or _KEY not in title or _END in rest or len(rest) > LONGEST_KEY:
+    if begun < 0:
         return len(lines)
-    return begun
+    held = lines[begun:]
+    title = held.partition(b"\n")[0]
+    whole = _KEY not in title or _END in held or len(held) > LONGEST_KEY
+    return len(lines) if whole else begun
 
 
 def _made(path: Path) -> int:

@@ -110,10 +110,12 @@ def test_a_private_key_that_comes_line_by_line_is_not_kept(end: str):
     assert "".join(kept).endswith(end[-6:])
 
 
-def test_what_only_begins_like_a_private_key_is_kept_after_a_while(tmp_path: Path):
+def test_what_only_begins_like_a_private_key_is_kept_after_a_while():
     said = b"-----BEGIN " + b"PRIVATE KEY----- is how it begins\n"
     lines = _Lines()
     assert lines.add(b"-----BEGIN CERTIFICATE-----\n") == b"-----BEGIN CERTIFICATE-----\n"
+    shown = f"{PEM}-----END PRIVATE KEY-----".encode().replace(b"\n", b"\\n") + b"\n"
+    assert lines.add(shown) == shown  # it is whole, on one line
     assert lines.add(said) == b""
     later = b"port 7431\n" * (LONGEST_KEY // 10 + 1)
     assert lines.add(later) == said + later
