@@ -14,7 +14,7 @@ from tests.support.second_try import run_tests
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
-SOURCES = ("cognee_hooks", "builtin_plugins", "examples", "tests", "hatch_build.py")
+SOURCES = ("cognee_hooks", "builtin_plugins", "examples", "tests")
 FULLY_COVERED = (
     "builtin_plugins/bridge/*",
     "cognee_hooks/dispatch.py",
