@@ -4,7 +4,7 @@ After the opening, lines of JSON go both ways. The daemon begins with ``{"hello"
 "session": {"agent", "session_id", "dataset", "cwd", "found"}, "tools": [{"name", "description",
 "parameters"}], "commands": [{"name", "help"}]}}``; ``session`` is null where none lives that may be
 meant, and nothing follows. Where one was named that does not live, or several may be meant, it
-says ``{"refused": "..."}``.
+says ``{"refused": "..."}``, as it does where the session is not made in time.
 
 * The caller sends ``{"id", "tool", "arguments": {...}, "seconds", "asks"}`` or ``{"id", "command",
   "arguments": "...", "seconds", "asks"}``, answered by ``{"id", "text", "failed"}``; ``asks`` says
@@ -50,6 +50,8 @@ READY_SECONDS = 10.0
 """Longest that the greeting waits for a session that is just being made."""
 MAX_CALLS = 16
 """Calls under way on one line; more are refused."""
+
+NOT_READY = "The session is still starting; try again in a moment, or see `cognee-hooks doctor`."
 
 _LOG = logging.getLogger(__name__)
 
@@ -116,9 +118,13 @@ class Attached:
             return None
         session, how = found or (None, "")
         host = None
-        if session is not None:
-            async with asyncio.timeout(READY_SECONDS):
-                host = await session.ready()
+        try:
+            if session is not None:
+                async with asyncio.timeout(READY_SECONDS):
+                    host = await session.ready()
+        except TimeoutError:
+            self._send({"refused": NOT_READY})
+            return None
         self._send({"hello": _hello(session, host, how)})
         return session if host is not None else None
 

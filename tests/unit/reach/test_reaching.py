@@ -15,8 +15,8 @@ import pytest
 
 from cognee_hooks import hookimpl
 from cognee_hooks.caller import Caller
+from cognee_hooks.daemon import attached, live_session, sessions, thin_client
 from cognee_hooks.daemon import daemon as daemon_module
-from cognee_hooks.daemon import live_session, sessions, thin_client
 from cognee_hooks.daemon.journal import Journal
 from cognee_hooks.daemon.server import Server
 from cognee_hooks.daemon.sessions import LiveSessions
@@ -251,6 +251,15 @@ async def test_a_daemon_that_ends_in_the_middle_is_told_in_a_sentence(daemon):
     with pytest.raises(CallFailed) as raised:
         await task
     assert str(raised.value) == GONE
+
+
+async def test_a_session_that_is_not_made_in_time_is_told_in_a_sentence(daemon, monkeypatch):
+    monkeypatch.setattr(attached, "READY_SECONDS", 0.05)
+    monkeypatch.setattr(live_session.LiveSession, "ready", lambda _: asyncio.sleep(PATIENCE))
+    await daemon.begin()
+    with pytest.raises(UsageError) as raised:
+        await daemon.call(do("anything"))
+    assert str(raised.value) == attached.NOT_READY
 
 
 async def test_without_a_live_session_a_session_of_its_own_answers(daemon):
