@@ -19,6 +19,8 @@ MAX_TEXT = 600
 
 _MIN_SECRET = 6
 """Characters of the shortest value that is masked wherever it stands; shorter ones are words."""
+_FOLDERS = frozenset({"OLDPWD", "PWD"})
+"""What shells say of where they are; a password of that name would not live to the next `cd`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +112,5 @@ def secrets_in(*variables: Mapping[str, str]) -> list[str]:
         value.strip()
         for each in variables
         for name, value in each.items()
-        if value.strip() and names_secret(name)
+        if value.strip() and name not in _FOLDERS and names_secret(name)
     ]

@@ -52,3 +52,9 @@ def test_secrets_are_found_by_the_names_of_variables():
         "DB_PASSWORD": "",
     }
     assert secrets_in(variables, {"GITHUB_TOKEN": f" {SECRET}2 "}) == [SECRET, f"{SECRET}2"]
+
+
+def test_where_the_shell_is_and_was_is_no_secret():
+    assert secrets_in({"PWD": "/home/ann/billing", "OLDPWD": "/home/ann", "DB_PWD": SECRET}) == [
+        SECRET
+    ]
