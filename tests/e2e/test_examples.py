@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.documents import Page
 from tests.support.installation import Installation
+from tests.support.page_runner import PageRunner
+from tests.support.page_shell import PageShell
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(each.parent for each in (ROOT / "examples").glob("*/pyproject.toml"))
@@ -28,6 +31,15 @@ def test_an_examples_own_tests_pass(installation: Installation, example: Path) -
     options = ("-q", "-p", "no:cacheprovider", "-c", str(example / "pyproject.toml"))
     done = installation.run(*options, str(example / "tests"), program="pytest")
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+def test_every_block_of_an_examples_page_does_what_the_page_says(
+    installation: Installation, example: Path, tmp_path: Path, isolated_environment: Path
+) -> None:
+    programs = installation.folder / "bin"
+    with PageShell(isolated_environment, {"COGNEE_LOCAL_BOOTSTRAP": "false"}, programs) as shell:
+        assert PageRunner(shell, tmp_path).problems(Page(example / "README.md")) == []
 
 
 def test_all_of_them_work_beside_each_other(installation: Installation) -> None:

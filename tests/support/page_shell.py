@@ -40,14 +40,20 @@ class PageShell:
     Args:
         home: Its home folder, and where it begins.
         environ: Variables beside those of the tests.
+        programs: The folder whose programs are found first; this Python's by default.
     """
 
-    def __init__(self, home: Path, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        environ: Mapping[str, str],
+        programs: Path = Path(sys.executable).parent,
+    ) -> None:
         self._home = home
         kept = {name: text for name, text in os.environ.items() if name not in _LEFT_OUT}
         self._environ = {
             **kept,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}",
+            "PATH": f"{programs}{os.pathsep}{kept['PATH']}",
             "COLUMNS": "100",
             "NO_COLOR": "1",
             **environ,
