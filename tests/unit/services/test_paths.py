@@ -152,7 +152,7 @@ def test_making_paths_touches_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("module", ["statefile", "names", "paths", "breaker", "retry", "outcome"])
+@pytest.mark.parametrize("module", ["statefile", "names", "paths", "breaker", "retry", "failures"])
 def test_a_small_module_loads_nothing_heavy(module):
     code = (
         f"import sys, cognee_hooks.services.{module}; "
